@@ -4,21 +4,22 @@ import Platform
 import Primitives
 import TimerAPI
 
-/// A request that another server answers: it waits until it is known which, is sent there, and its answer is passed on.
+/// A request that another server answers. It waits until the server is known, is sent there, and its
+/// answer is passed on.
 ///
 /// Where the connection breaks, a request that may be carried out twice without harm is sent again; of another one that the
 /// server may have seen, its client is told that the outcome is not known.
 final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     private enum Stage {
-        /// It waits until it can be sent.
+        /// The request waits until it can be sent.
         case waiting
-        /// It was sent, and has no answer yet.
+        /// The request was sent, and has no answer yet.
         case sent
-        /// Its answer comes, whose length is known.
+        /// An answer of known length arrives.
         case answering
-        /// Its answer is a stream.
+        /// The answer is a stream.
         case streaming(DetachedStream)
-        /// Its client has its answer, or is gone.
+        /// The client has its answer, or has disconnected.
         case done
     }
 
@@ -28,32 +29,33 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     private var stage = Stage.waiting
     private var call: PeerCall?
     private var parked: ParkedAnswer?
-    /// When it began to wait, on the monotonic clock in nanoseconds; nil while it does not.
+    /// The instant at which the request began to wait, in monotonic nanoseconds; nil while it does not wait.
     private var waitingSince: Int64?
-    /// Bytes of its body that are counted while it waits.
+    /// The bytes of the body, which count while the request waits.
     private let bytes: Int
-    /// Whether it was sent before, and a server may have seen it.
+    /// Whether the request was sent before, and a server may have seen it.
     private var isRepeat = false
-    /// Bytes of the stream that the other server was not told of yet, as the client has not taken them.
+    /// The bytes of the stream that are not reported as consumed to the other server yet, as the
+    /// client has not taken them.
     private var unread = 0
-    /// How its stream writes events; nil for an export.
+    /// The format of the stream's events; nil for an export.
     private var format: StreamFormat?
-    /// Whether its stream may have changed its timer, and nothing of it was shown yet.
+    /// Whether the stream may have changed its timer, and has shown nothing yet.
     private var owesEvent = false
-    /// Since when it is to end as soon as it owes nothing, on the monotonic clock in nanoseconds.
+    /// The instant since which the stream is to end as soon as it owes no event, in monotonic nanoseconds.
     private var drainedSince: Int64?
 
-    /// Nanoseconds that a request waits for a server that answers.
+    /// The nanoseconds that a request waits for a server that answers.
     private static let longestWait: Int64 = 5_000_000_000
-    /// Nanoseconds after which a long poll gives up its connection to the library, which asks for each answer.
+    /// The nanoseconds after which a long poll is parked, since the library polls for each answer that is not.
     private static let longestUnparked: Int64 = 500_000_000
     /// Bytes that are reserved for an answer before its content comes.
     private static let reservedBytes = 16 * 1024
     /// Most bytes that an answer to HEAD is said to have.
     private static let mostHeadBytes = 16 << 20
-    /// Bytes a client may leave unread before the other server is told to wait.
+    /// The bytes that a client may leave unread before the other server is made to wait.
     private static let mostBuffered = 64 * 1024
-    /// Nanoseconds that a server that stops waits for the first event of a stream.
+    /// The nanoseconds that a stopping server waits for the first event of a stream.
     private static let longestDrain: Int64 = 1_000_000_000
 
     init(_ ticket: Ticket, _ desk: ForwardingDesk) {
@@ -64,17 +66,18 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
 
     private var exchange: Exchange { ticket.exchange }
 
-    /// Whether nothing is left to be done.
+    /// Whether the request is done.
     private var isDone: Bool { if case .done = stage { true } else { false } }
 
     // MARK: Sending
 
-    /// Sends it, if it is known where to; else it waits.
+    /// Sends the request if the server that answers is known; otherwise the request waits.
     func send() {
         guard case .waiting = stage else { return }
         guard desk.knowsOwner else { return wait() }
-        // A client that has ended its side may have given up, and may have had another answer under the same key meanwhile: nothing is done behind its back.
-        // The kernel is asked only now: thousands may wait, and each is looked at many times a second.
+        // A client that has ended its side may have abandoned the request, and may have had another answer under the
+        // same key meanwhile, so the request is not carried out. The kernel is asked only now: thousands may wait,
+        // and each is examined many times a second.
         if waitingSince != nil, parked == nil, !isRead, exchange.clientHasEnded {
             desk.forwarding.count(.refused)
             return refuse(.elsewhere(owner: handler.owner))
@@ -99,7 +102,7 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         desk.waitForOwner(self)
     }
 
-    /// Tries again, unless it has waited too long, or this server answers by now.
+    /// Tries again, unless the request has waited too long, or this server answers by now.
     func retry(now: Int64) {
         guard case .waiting = stage, let since = waitingSince else { return }
         if isAbandoned { return clientGone() }
@@ -194,14 +197,14 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
             desk.forwarding.count(.unknown)
             refuse(.lostFromSight(owner: handler.owner))
         case .streaming(let stream):
-            // Its client sees that something is missing, and goes on behind what it has.
+            // The client sees that something is missing, and goes on after what it has.
             end()
             stream.abort()
         case .waiting, .done: break
         }
     }
 
-    /// Whether the answer says that an earlier sending of the same request is still under way.
+    /// Whether the answer is the problem that an earlier sending of the same request is still under way.
     private var isInProgress: Bool {
         exchange.response.body.firstRange(of: Array("/problems/idempotency-in-progress".utf8)) != nil
     }
@@ -270,13 +273,14 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
 
     // MARK: The client
 
-    /// Whether the client has gone before its answer.
+    /// Whether the client has disconnected before its answer.
     private var isAbandoned: Bool {
         if let parked { return parked.isClosed }
         return ticket.answer?.isOrphaned ?? true
     }
 
-    /// Called about once a second.
+    /// Parks a long poll, and ends a request whose client has disconnected or whose drain takes too long. Called
+    /// about once a second.
     func tick(now: Int64) {
         switch stage {
         case .sent, .answering:
@@ -301,7 +305,7 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         }
     }
 
-    /// The client takes more of a stream.
+    /// Reports the bytes that the client has taken, so that the other server sends more of the stream.
     func streamWritable() {
         call?.consume(unread)
         unread = 0
@@ -317,7 +321,7 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         call?.cancel()
     }
 
-    /// Ends a stream, as the server stops soon. One that may have started its timer shows the event first.
+    /// Ends the stream, as the server stops soon. A stream that may have started its timer shows the event first.
     func drain() {
         guard owesEvent else { return endStream() }
         if drainedSince == nil { drainedSince = Clocks.monotonic() }

@@ -1,6 +1,7 @@
 import Platform
 
-/// What the requests hold together that wait until it is known who answers for their timers. Any thread.
+/// The bounds on the requests that wait until it is known which server answers for their timers: their number, and
+/// the bytes of their bodies. May be used on any thread.
 final class OwnerWaits: Sendable {
     private struct Held: Sendable {
         var requests = 0
@@ -11,7 +12,7 @@ final class OwnerWaits: Sendable {
     private static let mostBytes = 64 << 20
     private let held = Guarded(Held())
 
-    /// Counts a request with a body of `bytes`, unless there are too many.
+    /// Counts a request with a body of `bytes`. Returns false if there are too many requests or bytes.
     func take(_ bytes: Int) -> Bool {
         held.withLock { held in
             guard held.requests < Self.mostRequests, held.bytes + bytes <= Self.mostBytes else { return false }
@@ -21,7 +22,7 @@ final class OwnerWaits: Sendable {
         }
     }
 
-    /// Counts a request less that was taken with `bytes`.
+    /// Uncounts a request that was counted with `bytes`.
     func giveBack(_ bytes: Int) {
         held.withLock { held in
             held.requests -= 1

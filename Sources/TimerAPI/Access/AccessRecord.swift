@@ -5,7 +5,7 @@ import Platform
 public struct AccessRecord: Sendable {
     /// The method.
     public var method: String
-    /// Path and query as they came.
+    /// The path and the query, as the client sent them.
     public var target: String
     /// The status code of the answer.
     public var status: Int
@@ -20,7 +20,7 @@ public struct AccessRecord: Sendable {
 }
 
 extension AccessRecord {
-    /// The record of a request whose response is filled.
+    /// Makes the record of a request whose response is filled.
     init(_ ticket: Ticket) {
         let exchange = ticket.exchange
         self.init(

@@ -2,25 +2,26 @@ import HTTPServer
 import Platform
 import Webhooks
 
-/// Decides which requests are let in: bearer tokens, and the rules that keep other sites' pages out. Immutable; a change
-/// of the tokens makes another gate.
+/// Decides which requests are let in, by bearer tokens and by the rules that keep other sites' pages out. A gate is
+/// immutable; a change of the tokens makes another one.
 struct Gate {
     private let tokens: [[UInt8]]
-    /// What other servers prove that they may forward by; not empty where there is a listener for them.
+    /// The tokens of which a server that forwards a request must prove one; not empty where there is a listener for
+    /// such servers.
     private let peerTokens: [[UInt8]]
     private let allowedHosts: [HostRule]
-    /// Whether `Host` is checked, by the listener's index. Without the check a page in a browser could reach the server
-    /// by a name whose DNS was made to lead here (DNS rebinding): it would need no token where none is asked for, and on
-    /// loopback the browser may run on the machine of a user who has one.
+    /// Whether `Host` is checked, by the listener's index. Without the check a page in a browser could reach the
+    /// server by a name whose DNS was made to lead here (DNS rebinding): it would need no token where none is asked
+    /// for, and on loopback the browser may run on the machine of a user who has one.
     private let checksHost: [Bool]
     private let refusedHosts: RefusedHosts
 
-    /// A gate that asks for one of `tokens`; if there are none, it lets every client in.
+    /// Makes a gate that asks for one of `tokens`; if there are none, it lets every client in.
     ///
     /// - Parameters:
-    ///   - listeners: of the server, in its order.
-    ///   - peerTokens: of which another server that forwards a request has one.
-    ///   - refusedHosts: what is told of the names that `Host` may not have.
+    ///   - listeners: the server's listeners, in its order.
+    ///   - peerTokens: the tokens of which a server that forwards a request must have one.
+    ///   - refusedHosts: takes note of the names that `Host` may not have.
     init(
         _ listeners: [BoundAddress], allowedHosts: [HostRule], tokens: [[UInt8]], peerTokens: [[UInt8]] = [],
         refusedHosts: RefusedHosts
@@ -51,7 +52,7 @@ struct Gate {
             String(decoding: value.prefix(prefix.utf8.count), as: UTF8.self).lowercased() == prefix
         else { throw Problem(.unauthorized, "send `Authorization: Bearer` with a token of the server's token file") }
         let given = Array(value.dropFirst(prefix.utf8.count).drop { $0 == UInt8(ascii: " ") })
-        // Every token is compared in full, so that the time taken tells nothing about how much of a token was right.
+        // Every token is compared in full, so that the time taken does not show how much of a token was right.
         var isKnown = false
         for token in tokens { isKnown = Self.constantTimeEquals(token, given) || isKnown }
         guard isKnown else { throw Problem(.unauthorized, "the token is not known") }
@@ -63,11 +64,12 @@ struct Gate {
         return difference == 0
     }
 
-    /// Refuses the requests of other sites' pages: those under foreign host names, and changes and streams of other origins.
+    /// Refuses the requests of other sites' pages: those under foreign host names, and changes and
+    /// streams of other origins.
     ///
     /// - Parameter route: nil where the target leads to no route; `*` leads to none.
     func checkOrigin(_ exchange: Exchange, _ route: Route?) throws(Problem) {
-        // The server that forwards it has judged its client.
+        // The server that forwards the request has checked its client.
         if exchange.isFromPeer { return }
         if checksHost[exchange.listenerIndex], !(route?.isProbe ?? false) { try checkHost(exchange) }
         let changes = exchange.method != .get && exchange.method != .head && exchange.method != .options
@@ -99,7 +101,7 @@ struct Gate {
         throw .misdirected(authority)
     }
 
-    /// The host of `authority`, without its port; nil if the host is followed by anything but a port.
+    /// Returns the host of `authority`, without its port; nil if the host is followed by anything but a port.
     static func host(of authority: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         let end: Int
         if authority.first == UInt8(ascii: "[") {

@@ -1,8 +1,8 @@
-/// A host name, beside addresses and names without a dot, that `Host` may have where it is checked: `--allow-host`.
+/// A host name, besides addresses and names without a dot, that `Host` may have where it is checked: `--allow-host`.
 public enum HostRule: Sendable, Equatable {
     /// This one name, in lower case.
     case name(String)
-    /// Every name that ends in this, its dot included, in lower case: `.svc.cluster.local`.
+    /// Every name that ends in this suffix, its leading dot included, in lower case: `.svc.cluster.local`.
     case below(String)
     /// Every name.
     case any
@@ -29,7 +29,7 @@ public enum HostRule: Sendable, Equatable {
         }
     }
 
-    /// Whether `byte` may stand in a label of a host name.
+    /// Whether `byte` may occur in a label of a host name.
     static func isNameByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

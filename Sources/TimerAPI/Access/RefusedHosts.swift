@@ -1,15 +1,16 @@
 import Platform
 
-/// The names for which requests were refused because `Host` may not have them. The operator is told of each once a minute:
-/// a name that is missing from `--allow-host` must be found in the log, and no client may fill the log.
+/// The names for which requests were refused because `Host` may not have them. Each is reported to
+/// the operator at most once a minute: a name that is missing from `--allow-host` must be found in
+/// the log, and no client may fill the log.
 final class RefusedHosts: Sendable {
-    /// When each name was reported last, on the monotonic clock.
+    /// The instant at which each name was last reported, in monotonic nanoseconds.
     private let reported = Guarded<[String: Int64]>([:])
     private let report: @Sendable (String) -> Void
 
-    /// Nanoseconds between two reports of one name.
+    /// The nanoseconds between two reports of one name.
     static let pause: Int64 = 60_000_000_000
-    /// Names reported within one pause; further ones are not reported.
+    /// The most names reported within one pause; further ones are not reported.
     static let mostNames = 16
 
     /// - Parameter report: is called with the name, from any thread.

@@ -8,12 +8,12 @@ final class BulkRedriveRun {
     private var timer: TimerKey?
     private var labels: [[UInt8]] = []
     private var after: Int64 = 0
-    /// The newest dead letter that it looks at; without this bound new ones could keep it from ending.
+    /// The newest dead letter that the run examines; without this bound new ones could keep the run from ending.
     private var last: Int64?
     private var isAtEnd = false
     private var reading: DeliveryEventReading?
     private(set) var counts = BulkCounts()
-    /// Id of the last dead letter that was decided, and how many had been redriven when the last part was taken.
+    /// The id of the last dead letter that was decided, and the number redriven when the last part was taken.
     private var decided: Int64 = 0
     private var changedAtPart = 0
 
@@ -91,7 +91,7 @@ final class BulkRedriveRun {
             }
             counts.matched += 1
         } catch {
-            // The dead letter is gone: another request or its expiry was first.
+            // The dead letter no longer exists: another request or its expiry was first.
             guard case .refused = error else { throw error }
         }
     }

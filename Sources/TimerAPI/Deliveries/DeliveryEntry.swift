@@ -5,6 +5,6 @@ import TimerService
 struct DeliveryEntry {
     var standing: DeliveryStanding
     var event: OwedEvent?
-    /// Whether its timer is deleted.
+    /// Whether the delivery's timer is deleted.
     var hasLostTimer = false
 }

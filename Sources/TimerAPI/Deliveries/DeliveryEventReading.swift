@@ -5,7 +5,8 @@ import TimerService
 ///
 /// Compaction may move an event before it is read: the position of an event that was not found is looked up again.
 final class DeliveryEventReading {
-    /// Most times an event is looked for because it was moved between the look-up under the lock and the read.
+    /// The most times that an event is looked for because it was moved between the look-up under the
+    /// lock and the read.
     private static let mostLooks = 4
 
     /// The deliveries, in the order in which they were found.
@@ -34,10 +35,10 @@ final class DeliveryEventReading {
         unread.removeFirst(min(unread.count, max(1, events.count)))
     }
 
-    /// Looks up again, under the lock, the positions of the events that were not found. Deliveries that are gone are left
-    /// out.
+    /// Looks up again, under the lock, the positions of the events that were not found. Deliveries that no longer
+    /// exist are left out.
     ///
-    /// - Returns: whether each entry that is left has its event; if not, read again.
+    /// - Returns: whether each entry that is left has its event; if not, the events of `piece` have to be read again.
     func recheck(_ turn: borrowing Turn) -> Bool {
         var kept: [DeliveryEntry] = []
         for entry in entries {

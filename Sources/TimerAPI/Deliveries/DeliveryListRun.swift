@@ -12,9 +12,9 @@ final class DeliveryListRun {
     private var examined = 0
     private var found: [DeliveryStanding] = []
     private var reading: DeliveryEventReading?
-    /// Id after which the next page begins; nil if there is none.
+    /// The id after which the next page begins; nil if there is none.
     private(set) var next: EventID?
-    /// What everything on the page reflects: all up to the event with this id.
+    /// The id of the newest record when the page was begun: everything on the page reflects all events up to it.
     private(set) var head: EventID?
 
     /// The deliveries of the page, once it is done.
@@ -72,11 +72,11 @@ final class DeliveryListRun {
         entries.removeSubrange(count...)
     }
 
-    /// The deliveries of one state that one hold of the lock looks at.
+    /// The deliveries of one state that one hold of the lock examines.
     private struct Stretch {
         var found: [DeliveryStanding] = []
         var examined = 0
-        /// The last id it covers; nil if it reaches the end.
+        /// The last id that the stretch covers; nil if it reaches the end.
         var end: Int64?
     }
 
@@ -126,7 +126,7 @@ final class DeliveryListRun {
         return stretch
     }
 
-    /// The pending deliveries of the timer that has this id now.
+    /// Returns the pending deliveries of the timer that has this id now.
     private func pending(of key: TimerKey, _ turn: borrowing Turn) -> Stretch {
         guard let slot = turn.find(key) else { return Stretch() }
         let ids = turn.pendingDeliveries(of: slot).filter { $0 > after }.sorted()

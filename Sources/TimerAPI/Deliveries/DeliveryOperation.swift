@@ -1,8 +1,8 @@
-/// What a request asks of deliveries.
+/// An operation on deliveries that a request asks for.
 enum DeliveryOperation {
     case one(SingleDeliveryRun)
     case list(DeliveryListRun)
     case redrive(BulkRedriveRun)
-    /// A problem, unless the delivery does not exist: that is told first.
+    /// A refusal with the problem; with `noDelivery` instead if the delivery `unlessMissing` does not exist.
     indirect case fail(Problem, unlessMissing: EventID)
 }

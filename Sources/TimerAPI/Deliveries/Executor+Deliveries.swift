@@ -3,7 +3,8 @@ import TimerService
 
 /// Operations on deliveries.
 extension Executor {
-    /// Takes one step. Returns whether the step set the ticket's outcome: a final one, or one that needs the store first.
+    /// Takes one step. Returns whether the step set the ticket's outcome: a final one, or one that
+    /// needs the store first.
     func perform(
         _ operation: DeliveryOperation, _ ticket: Ticket, _ turn: borrowing Turn
     ) throws(ServiceError) -> Bool {

@@ -3,7 +3,7 @@ import TimerService
 
 /// A request about one delivery: its event is read first, then the action is done.
 final class SingleDeliveryRun {
-    /// What is done with the delivery.
+    /// The action on the delivery.
     enum Action {
         case show, redrive, drop
     }
@@ -42,7 +42,7 @@ final class SingleDeliveryRun {
         return .delivery(entry)
     }
 
-    /// Why a delivery is not redriven.
+    /// Returns the problem for which a delivery is not redriven.
     private static func refusal(_ verdict: RedriveVerdict) -> Problem {
         let detail =
             switch verdict {

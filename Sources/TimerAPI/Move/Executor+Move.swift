@@ -22,7 +22,7 @@ extension Executor {
         return true
     }
 
-    /// The answer of a drain.
+    /// Returns the answer of a drain.
     private static func drained(_ isDrained: Bool, attemptsUnderWay: Int) -> Outcome {
         var json = JSONWriter()
         json.beginObject()

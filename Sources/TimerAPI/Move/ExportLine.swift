@@ -4,7 +4,7 @@ import TimerLog
 import TimerService
 import WireJSON
 
-/// The lines of an export. What it says of a timer is what `TimerArrival` holds; `ImportLine` reads them.
+/// Writes the lines of an export, which `ImportLine` reads. A timer's line holds the values of a `TimerArrival`.
 enum ExportLine {
     /// The version of these lines.
     static let format: Int64 = 1
@@ -41,8 +41,9 @@ enum ExportLine {
     /// Writes a timer as it is.
     ///
     /// - Parameters:
-    ///   - isHeld: it comes idle for now: its deliveries and a line of its own follow.
-    ///   - isAgain: a line about it came before.
+    ///   - isHeld: whether the timer is imported as idle for now, since its deliveries and a second line of it
+    ///     follow.
+    ///   - isAgain: whether a line about the timer came before.
     static func write(_ view: TimerView, isHeld: Bool, isAgain: Bool, showsSecrets: Bool, _ json: inout JSONWriter) {
         json.beginObject()
         json.key("timer")

@@ -5,17 +5,18 @@ import TimerLog
 import TimerService
 import WireJSON
 
-/// An export under way: one timer after the other is copied and written, as fast as the client reads. Confined to its loop.
+/// An export under way: one timer after the other is copied and written, as fast as the client
+/// reads. Confined to its loop.
 ///
-/// It holds a few lines and its place in the order of timers, no lock and no reader of the store. What it sends is on disk
-/// before.
+/// An export holds a few lines and its place in the order of timers, no lock and no reader of the store. A line is
+/// sent once the records that it rests on are on disk.
 final class ExportStream {
-    /// What it writes at present.
+    /// The section that is being written.
     private enum Phase {
         case head
-        /// Timers, each after what it owes to its webhook.
+        /// Timers. One that has deliveries to export is followed by them, and then written again.
         case timers
-        /// Dead letters, and deliveries of timers that are deleted.
+        /// Dead letters, and deliveries of deleted timers.
         case letters
         /// Timers that changed since the export began.
         case changes
@@ -24,7 +25,8 @@ final class ExportStream {
 
     let id: UInt64
     private let sink: DetachedStream
-    /// The log that it was begun with. Another one may have changes of other servers, so the export breaks off.
+    /// The log with which the export was begun. Another one may have changes of other servers, so
+    /// the export is aborted.
     private let log: ActiveLog
     private var engine: Engine { log.engine }
     private let service: TimerService
@@ -35,32 +37,32 @@ final class ExportStream {
     private var after: UInt64?
     private var letterAfter: Int64 = 0
     private var walksDead = true
-    /// The timer whose deliveries are being written, and those that are left.
+    /// The timer whose deliveries are being written, and the deliveries that are left.
     private var group: (key: TimerKey, left: ArraySlice<DeliveryStanding>)?
     private var letters: ArraySlice<DeliveryStanding> = []
     /// Whether a replay thread reads events.
     private var isReading = false
     private var looks = 0
-    /// Written and not sent: it waits until the records that it rests on are on disk.
+    /// The lines that are written and not sent: they wait until the records that they rest on are on disk.
     private var json = JSONWriter()
     private var written: [UInt8] = []
-    /// Bytes of it that were sent.
+    /// The bytes of `written` that were sent.
     private var sent = 0
     private var rest: Int64 = 0
     private var lines = 0
     private var isDrained = false
     private var stamp: UInt64 = 0
-    /// The newest position when its timers were begun.
+    /// The newest position when the export was begun.
     private var head: Int64 = 0
     private var silence = ClientSilence(at: Clocks.monotonic())
 
-    /// Bytes that may be buffered for its client before it stops writing.
+    /// The bytes that may be buffered for the client before the export stops writing.
     private static let bufferBytes = 256 * 1024
-    /// Bytes that are sent at once: those of a few lines may be more than a stream may buffer.
+    /// The bytes that are sent at once: those of a few lines may be more than a stream may buffer.
     private static let pieceBytes = 64 * 1024
     /// Deliveries whose events are read at once.
     private static let lettersAtOnce = 16
-    /// Most times a delivery's event is looked for that compaction moves.
+    /// The most times that the events of deliveries are looked for that compaction moves.
     private static let mostLooks = 4
 
     init(
@@ -80,9 +82,9 @@ final class ExportStream {
     enum Progress {
         /// There is more to do at once.
         case more
-        /// It waits: for its client, the disk or the store.
+        /// The export waits for its client, the disk or the store.
         case waits
-        /// It has ended.
+        /// The export has ended.
         case over
     }
 
@@ -109,10 +111,10 @@ final class ExportStream {
         return .over
     }
 
-    /// Ends it without its last line: the server stops.
+    /// Ends the export without its last line, since the server stops.
     func cancel() { sink.abort() }
 
-    /// Cuts it where its client has taken nothing for long. Returns whether it was.
+    /// Cuts the export if its client has taken nothing for long. Returns whether it was cut.
     func cutIfSilent(now: Int64) -> Bool {
         silence.look(buffered: sink.bufferedBytes, at: now)
         guard silence.isTooLong(at: now) else { return false }
@@ -159,7 +161,7 @@ final class ExportStream {
         phase = .timers
     }
 
-    /// Writes timers up to the next one that owes something to its webhook.
+    /// Writes timers up to the next one that has deliveries to export.
     private func writeTimers() {
         var views: [TimerView] = []
         var isDone = true
@@ -205,7 +207,7 @@ final class ExportStream {
         phase = next
     }
 
-    /// Writes deliveries of the timer of the group; behind them the timer once more.
+    /// Writes deliveries of the timer of the group, and after them the timer once more.
     private func writeGroup() {
         guard let (key, left) = group else { return }
         guard left.isEmpty else { return read(left) }
@@ -224,7 +226,7 @@ final class ExportStream {
         lines += 1
     }
 
-    /// Has a replay thread read the events of some deliveries and write them.
+    /// Asks a replay thread to read the events of some deliveries and write them.
     private func read(_ left: ArraySlice<DeliveryStanding>) {
         isReading = true
         let (id, inbox, showsSecrets) = (id, inbox, showsSecrets)
@@ -234,7 +236,7 @@ final class ExportStream {
             reply: { inbox.post(.exported(export: id, $0)) })
     }
 
-    /// Takes what a replay thread has written.
+    /// Takes the lines that a replay thread has written.
     func received(_ result: Result<Replayer.Departed, StoreError>) {
         isReading = false
         guard case .success(let departed) = result else { return sink.abort() }
@@ -285,7 +287,7 @@ final class ExportStream {
         }
     }
 
-    /// Writes the timers that changed since the export began once more.
+    /// Writes once more the timers that changed since the export began.
     private func writeChanges() {
         var views: [TimerView] = []
         var isDone = true
@@ -323,7 +325,7 @@ final class ExportStream {
 
     private func end() -> Progress {
         guard service.standing == .serving, engine.turn({ $0.drainStamp }) == stamp else {
-            // It went on meanwhile, so what was written is no whole any more.
+            // A drain was ended meanwhile, or this server no longer serves, so what was written is not whole.
             return abort()
         }
         ExportLine.writeEnd(lines: lines, &json)

@@ -4,14 +4,14 @@ import WireJSON
 
 /// A line of an export, read and checked.
 enum ImportLine {
-    /// The first one.
+    /// The first line.
     case head(isDrained: Bool, versionFloor: Int64)
     case timer(ImportedTimer)
     case delivery(ImportedDelivery)
-    /// The last one, with the number of lines before it.
+    /// The last line, with the number of lines before it.
     case end(lines: Int64)
 
-    /// What is true of a timer beside its state, by the names that lines have for it.
+    /// The flags of a timer besides its state, by the names that lines have for them.
     static let flags: [(name: StaticString, flag: TimerProgress.Flags)] = [
         ("stalled", .stalled), ("unplanned", .unplanned), ("moved", .moved), ("webhookStopped", .webhookStopped),
         ("unsubscribed", .unsubscribed), ("awaiting", .awaiting), ("ownGrid", .ownGrid), ("readInGap", .readInGap),
@@ -20,8 +20,8 @@ enum ImportLine {
     /// Reads the line at the root of `document`.
     ///
     /// - Parameters:
-    ///   - export: the id that its first line must bear.
-    ///   - dropsSecrets: masked secrets are left out, and the webhook is stopped.
+    ///   - export: the id that the export's first line must have.
+    ///   - dropsSecrets: whether masked secrets are left out and the webhook is stopped.
     init(_ document: JSONDocument, export: String, dropsSecrets: Bool, zones: any ZoneSource) throws(Problem) {
         let line = MemberReader(document, document.root)
         guard document.kind(document.root) == .object, let first = document.firstChild(document.root) else {

@@ -3,20 +3,20 @@ import TimerLog
 import TimerService
 import WireJSON
 
-/// What a request to import a part says beside its lines.
+/// A request to import a part of an export: its parameters and its lines.
 struct ImportRequest {
-    /// The export's id, and as it is written.
+    /// The export's id, and its text.
     let export: Hash128
     let exportText: String
     let part: Int
     let policy: Turn.ConflictPolicy
     let isCopy: Bool
     let dropsSecrets: Bool
-    /// Hash of the body.
+    /// The hash of the body.
     let fingerprint: Hash128
     let body: [UInt8]
 
-    /// Most lines of a part.
+    /// The most lines of a part.
     private static let mostLines = 100_000
 
     init(_ target: Target, _ body: [UInt8], siphash: SipHash) throws(Problem) {
@@ -41,7 +41,7 @@ struct ImportRequest {
         fingerprint = Hash128(body.span, siphash: siphash, tweak: 5)
     }
 
-    /// Reads an export's id.
+    /// Reads an export's id; nil unless it is 32 hexadecimal digits, lower-case.
     static func id(_ text: some Collection<UInt8>) -> Hash128? {
         guard text.count == 32 else { return nil }
         var words: [UInt64] = [0, 0]
@@ -57,7 +57,7 @@ struct ImportRequest {
         return Hash128(high: words[0], low: words[1])
     }
 
-    /// The ranges of the lines in the body, without the blank ones.
+    /// Returns the ranges of the lines in the body, without the blank ones.
     func lines() throws(Problem) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         var start = 0
@@ -75,7 +75,7 @@ struct ImportRequest {
         return ranges
     }
 
-    /// A problem with a line of the part.
+    /// Adds the number of the line at fault to a problem.
     func problem(_ problem: Problem, line: Int) -> Problem {
         var problem = problem
         problem.line = line + 1

@@ -3,12 +3,12 @@ import TimerLog
 import TimerService
 import WireJSON
 
-/// A part of an import under way: it is looked up how far it came before, every line is checked, and then the lines are
-/// applied. How far that is stands in the log with what was done, so that a part that a crash cut goes on after it when it is
-/// sent again.
+/// A part of an import under way. The progress of the import is looked up, every line is checked, and then the lines
+/// are applied. The progress is kept in the log with the changes, so that a part that a crash cut goes on after them
+/// when it is sent again.
 final class ImportRun {
     private enum Phase {
-        /// How far the import has come is looked up.
+        /// The progress of the import is looked up.
         case look
         /// Lines are read and checked. Nothing is changed.
         case check
@@ -22,19 +22,19 @@ final class ImportRun {
     private let ranges: [Range<Int>]
     private var document = JSONDocument()
     private var phase = Phase.look
-    /// How far the import has come.
+    /// The progress of the import, as the log has it; nil before its first part.
     private var known: ImportProgress?
     private var linesBefore = 0
     /// Lines that were read and not checked or applied yet, and the next line to be read.
     private var items: [(line: Int, content: ImportLine)] = []
     private var next = 0
-    /// Lines that are applied.
+    /// The number of lines that are applied.
     private var done = 0
     private var newTimers = 0
     private var isLast = false
     private var isCopy: Bool
     private var counts = (timers: 0, deliveries: 0, skipped: 0)
-    /// Why the part is refused.
+    /// The problem for which the part is refused.
     private(set) var problem: Problem?
     /// Whether anything was changed.
     private(set) var hasChanged = false
@@ -70,7 +70,7 @@ final class ImportRun {
         }
     }
 
-    /// Checks what needs no lock.
+    /// Checks a line, as far as that needs no lock.
     private func check(_ content: ImportLine, _ line: Int) throws(Problem) {
         let isFirst = request.part == 0 && line == 0
         switch content {
@@ -139,7 +139,7 @@ final class ImportRun {
         return false
     }
 
-    /// Looks whether ids are taken. Once all lines are checked, the run goes on to apply them.
+    /// Checks whether ids are taken. Once all lines are checked, the run goes on to apply them.
     private func checkConflicts(_ turn: borrowing Turn) {
         // Timers that another sending of the part has made meanwhile are no conflict.
         guard isAlone(turn) else { return }
@@ -170,7 +170,7 @@ final class ImportRun {
         next = done
     }
 
-    /// Whether no other request has gone on with the import since this one looked; else it is refused.
+    /// Whether no other request has gone on with the import since this one looked; otherwise the part is refused.
     private func isAlone(_ turn: borrowing Turn) -> Bool {
         guard turn.importProgress(of: request.export) != known else { return true }
         problem = Problem(.idempotencyInProgress, "another request imports this export")
@@ -181,7 +181,7 @@ final class ImportRun {
         try turn.checkAvailable()
         guard isAlone(turn) else { return true }
         hasChanged = true
-        // The first record of the import: timers after it came with it.
+        // The first record of the import marks its beginning: timers made after it came with the import.
         if known == nil { keep(turn) }
         if let error = applyItems(turn) { throw error }
         guard items.isEmpty, next == ranges.count else { return false }
@@ -190,9 +190,9 @@ final class ImportRun {
         return true
     }
 
-    /// Applies lines that were read until the hold of the lock has cost as much as it may, and records how far that is.
+    /// Applies lines that were read until the hold of the lock has cost as much as it may, and records the progress.
     ///
-    /// - Returns: why the next one can't be applied now.
+    /// - Returns: the error for which the next line can't be applied now.
     private func applyItems(_ turn: borrowing Turn) -> ServiceError? {
         var failure: ServiceError?
         var applied = 0
@@ -264,7 +264,7 @@ extension ImportProgress {
 }
 
 extension ImportProgress? {
-    /// The part that is next.
+    /// The number of the next part.
     var nextPart: Int {
         guard let self else { return 0 }
         return self.isWhole ? self.part + 1 : self.part

@@ -15,9 +15,9 @@ struct ImportState {
         exportText = text
     }
 
-    /// The answer.
+    /// Returns the answer.
     ///
-    /// - Parameter progress: how far the import has come.
+    /// - Parameter progress: the progress of the import; nil if it was not begun.
     func outcome(_ progress: ImportProgress?) -> Outcome {
         var json = JSONWriter()
         json.beginObject()

@@ -5,15 +5,15 @@ import WireJSON
 /// A delivery of an export, with its event.
 struct ImportedDelivery {
     let timer: [UInt8]
-    /// Its slot means nothing.
+    /// The state of the delivery; its slot means nothing.
     let standing: DeliveryStanding
-    /// The effect that the event's record tells.
+    /// The effect that the event's record holds.
     let event: Effect
-    /// Of the timer at the event, encoded; of a deleted timer with its webhook.
+    /// The definition of the timer at the event, encoded; that of a deleted timer has its webhook.
     let definition: [UInt8]
-    /// The id that the event has.
+    /// The position that the event's id names.
     let origin: Int64
-    /// Of a deleted timer: whether its webhook took deliveries.
+    /// Whether the webhook of a deleted timer takes deliveries; nil if the timer is not deleted.
     let takesDeliveries: Bool?
 
     init(

@@ -4,15 +4,15 @@ import WireJSON
 /// A timer of an export: its definition and its progress.
 struct ImportedTimer {
     let id: [UInt8]
-    /// Encoded; without the instant at which the timer was made.
+    /// The encoded definition, without the instant at which the timer was made.
     let definition: [UInt8]
     let arrival: TimerArrival
-    /// Whether a line about it came before.
+    /// Whether a line about the timer came before.
     let isAgain: Bool
 
-    /// No version, and no count, is above.
+    /// The greatest version, and the greatest count, that a line may have.
     static let mostVersions: Int64 = 1 << 53
-    /// No due instant lies further ahead of now, or back, in milliseconds.
+    /// The milliseconds that a due instant may lie ahead of now, or back.
     private static let farthest: Int64 = 2 * TimerRules.longestDuration
 
     init(
@@ -40,7 +40,7 @@ struct ImportedTimer {
         isAgain = try line.flag("again") ?? false
     }
 
-    /// Reads the definition: the body of a create.
+    /// Reads the definition, which has the form of the body of a create.
     static func body(_ document: JSONDocument, _ line: MemberReader, zones: any ZoneSource) throws(Problem) -> TimerBody
     {
         guard let node = line.value("timer") else { throw line.invalid("timer", "`timer` is needed") }
@@ -53,7 +53,7 @@ struct ImportedTimer {
         return try below("/timer") { () throws(Problem) in try TimerBody(inner, zones: zones, isStored: true) }
     }
 
-    /// Runs `body`, whose problems point into the value at `pointer`.
+    /// Runs `body` and makes its problems point into the value at `pointer`.
     static func below<Value>(_ pointer: String, _ body: () throws(Problem) -> Value) throws(Problem) -> Value {
         do throws(Problem) { return try body() } catch {
             var problem = error

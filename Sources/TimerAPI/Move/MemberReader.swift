@@ -23,18 +23,18 @@ struct MemberReader {
         }
     }
 
-    /// A problem with the member `name`, whether it is there or not.
+    /// Makes a problem with the member `name`, whether it is there or not.
     func invalid(_ name: StaticString, _ detail: String) -> Problem {
         let base = document.pointer(to: node)
         return Problem(.invalidRequest, detail, pointer: "\(base)/\(name)")
     }
 
-    /// The member `name`; nil where it is absent or null.
+    /// Returns the value of the member `name`; nil if it is absent or null.
     func value(_ name: StaticString) -> JSONNode? {
         document.member(node, name).flatMap { document.kind($0) == .null ? nil : $0 }
     }
 
-    /// The object that the member `name` is.
+    /// Returns a reader of the object that the member `name` is.
     func object(_ name: StaticString) throws(Problem) -> MemberReader {
         guard let value = value(name), document.kind(value) == .object else {
             throw invalid(name, "`\(name)` must be an object")
@@ -80,7 +80,7 @@ struct MemberReader {
         return number
     }
 
-    /// One of some values, by their names.
+    /// Reads one of some values, by their names.
     func choice<Value>(_ name: StaticString, _ choices: [(StaticString, Value)]) throws(Problem) -> Value? {
         guard let value = value(name) else { return nil }
         return try FieldReader(document, value).choice(choices.map { ($0.0, $0.1) })

@@ -2,9 +2,9 @@ import HTTPServer
 import Platform
 import TimerService
 
-/// How exports begin and go on.
+/// The beginning and the steps of exports.
 extension TimerHandler {
-    /// Begins an export: the connection is taken over. Only the server that owns the log answers it.
+    /// Begins an export, which takes the connection over. Only the server that owns the log answers it.
     func beginExport(_ ticket: Ticket) {
         var showsSecrets = false
         let log: ActiveLog
@@ -69,7 +69,7 @@ extension TimerHandler {
         if hasMore { inbox.wake() }
     }
 
-    /// Cuts the exports whose clients take nothing.
+    /// Cuts the exports whose clients have taken nothing for long.
     func cutSilentExports(now: Int64) {
         for (id, export) in exports where export.cutIfSilent(now: now) { exports[id] = nil }
     }

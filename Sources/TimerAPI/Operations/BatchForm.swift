@@ -1,13 +1,14 @@
 import WireJSON
 
-/// How the lines of a batch stand in its body, and their results in its answer.
+/// The form of a batch's lines in its body, and of their results in its answer.
 enum BatchForm {
-    /// A JSON object a line, and a result a line.
+    /// One JSON object per line, and one result per line.
     case lines
     /// A JSON array of objects, and an array of results.
     case array
 
-    /// The form of `body`. NDJSON is taken under the media type of JSON too: an array is what begins as one.
+    /// Finds the form of `body`: under the media type of JSON an array if it begins with a bracket. NDJSON is taken
+    /// under that type too.
     init(of body: [UInt8], isJSON: Bool) {
         let first = body.first { !Self.isSpace($0) }
         self = isJSON && first == UInt8(ascii: "[") ? .array : .lines
@@ -18,11 +19,11 @@ enum BatchForm {
 
     // MARK: The body
 
-    /// The ranges of the lines, or of the elements, in `body`; blank lines are none.
+    /// Returns the ranges in `body` of the lines, or of the array's elements; blank lines are left out.
     ///
-    /// - Parameter document: what they are parsed with, as far as that is needed to find them.
-    /// - Throws: if there are too many, and for what is neither form: such a batch is refused as a whole. An object that is too
-    ///   large or too deep is left to its own line.
+    /// - Parameter document: parses the body as far as that is needed to find the ranges.
+    /// - Throws: if there are too many lines, or the body has neither form: such a batch is refused as a whole. An
+    ///   object that is too large or too deep is left to its own line.
     func ranges(in body: [UInt8], _ document: inout JSONDocument) throws(Problem) -> [Range<Int>] {
         if self == .array { return try Self.elements(of: body, &document) }
         let ranges = try Self.lines(of: body)
@@ -52,7 +53,7 @@ enum BatchForm {
     /// Parses each element, and what is between them.
     private static func elements(of body: [UInt8], _ document: inout JSONDocument) throws(Problem) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
-        // After the bracket, which the form was told by.
+        // The position after the bracket by which the form was found.
         var position = skipSpace(body, 0) + 1
         while true {
             position = skipSpace(body, position)
@@ -63,7 +64,7 @@ enum BatchForm {
             do throws(JSONError) {
                 ranges.append(position..<(try document.parse(firstOf: body, rest, maximumDepth: .max)))
             } catch {
-                // Whatever is cut off, a literal or an escape, is a few bytes long.
+                // A literal or an escape that the bound cuts off is a few bytes long.
                 let isCut = rest.upperBound < body.count && error.offset + 8 >= rest.count
                 if isCut { throw tooLong("/\(ranges.count)") }
                 throw unreadable(error.message, "/\(ranges.count)\(error.pointer)")
@@ -102,9 +103,10 @@ enum BatchForm {
         Problem(.tooLarge, "a line, or an element, has at most \(APILimits.bodyBytes) bytes", pointer: pointer)
     }
 
-    /// Parses the line, or the element, in `range`: a timer or a command, or what wraps a timer and is nested deeper by one.
+    /// Parses the line, or the element, in `range`: a timer or a command, or an object that wraps a timer, which is
+    /// then nested deeper by one.
     ///
-    /// - Throws: if it is no JSON object, or too large.
+    /// - Throws: if the range holds no JSON object, or is too large.
     func parse(_ body: [UInt8], _ range: Range<Int>, _ document: inout JSONDocument) throws(Problem) {
         guard range.count <= APILimits.bodyBytes else { throw Self.tooLong("") }
         try parse(body, range, maximumDepth: JSONDocument.maximumDepth + 1, &document)
@@ -116,7 +118,7 @@ enum BatchForm {
         _ body: [UInt8], _ range: Range<Int>, maximumDepth: Int, _ document: inout JSONDocument
     ) throws(Problem) {
         do throws(JSONError) { try document.parse(body, range, maximumDepth: maximumDepth) } catch {
-            // An error inside of the object says where it is.
+            // An error inside of the object has a pointer to its place.
             let detail = error.pointer.isEmpty ? "\(Self.rule): \(error.message)" : error.message
             throw Problem(.invalidRequest, detail, pointer: error.pointer)
         }
@@ -142,8 +144,8 @@ enum BatchForm {
         if self == .lines { json.newline() }
     }
 
-    /// The bytes after the last result.
+    /// Returns the bytes after the last result.
     ///
-    /// - Parameter isEmpty: whether there is none.
+    /// - Parameter isEmpty: whether there is no result.
     func ending(isEmpty: Bool) -> [UInt8] { self == .lines ? [] : Array((isEmpty ? "[]" : "]").utf8) }
 }

@@ -2,9 +2,9 @@ import TimerCore
 import TimerService
 import WireJSON
 
-/// What became of one line of a batch.
+/// The outcome of one line of a batch.
 ///
-/// Its encoding in a part of a stored answer:
+/// The encoding in a part of a stored answer:
 ///
 /// ```
 /// 0, 1    shown: 201, 200       id, svarint version
@@ -20,7 +20,7 @@ enum BatchResult {
     case refused(ServiceError, id: [UInt8])
     indirect case problem(ProblemText)
 
-    /// Appends the encoding; under the lock. A refusal that may not come again the next time is left out.
+    /// Appends the encoding; called under the lock. A refusal that may not come again the next time is left out.
     func append(to part: inout [UInt8]) {
         switch self {
         case .timer(let status, let id, let version): Self.append(status, id, version, to: &part)
@@ -79,7 +79,7 @@ enum BatchResult {
         return results
     }
 
-    /// Writes the result.
+    /// Writes the result as a JSON object.
     func write(_ json: inout JSONWriter, requestID: [UInt8]) {
         json.beginObject()
         json.key("status")

@@ -2,8 +2,8 @@ import TimerCore
 import TimerService
 import WireJSON
 
-/// A batch under way. Its lines are applied in order and independently of each other, a bounded number in one hold of the
-/// lock.
+/// A batch under way. Its lines are applied in order and independently of each other, a bounded
+/// number in one hold of the lock.
 final class BatchRun {
     private enum Line {
         /// `definition` is an index into `definitions`.
@@ -14,7 +14,7 @@ final class BatchRun {
         case problem(ProblemText)
     }
 
-    /// How its lines and their results are framed.
+    /// The form of the lines and of their results.
     let form: BatchForm
     private let body: [UInt8]
     private let ranges: [Range<Int>]
@@ -25,14 +25,15 @@ final class BatchRun {
     private let keepsParts: Bool
     private var next = 0
     private var lines: [Line] = []
-    /// How many of `lines` were applied.
+    /// The number of `lines` that were applied.
     private var applied = 0
-    /// The definitions of the timers to be made. They are not in the lines, so that they are changed in place.
+    /// The definitions of the timers to be made. They are kept out of the lines, so that they are changed in place.
     private var definitions: [[UInt8]] = []
     private var results: [BatchResult] = []
     /// The encoded results since the last part was taken.
     private var part: [UInt8] = []
-    /// Bytes of the result lines with a whole timer; for lines that are not written yet, those of the timer's definition.
+    /// The bytes of the result lines with a whole timer; a line that is not written yet counts with the bytes of its
+    /// timer's definition.
     private var wholeBytes = 0
     private var document = JSONDocument()
     /// The result lines so far.
@@ -50,7 +51,7 @@ final class BatchRun {
         ranges = try form.ranges(in: body, &document)
     }
 
-    /// About how many bytes the answer has at most.
+    /// An approximate upper bound on the bytes of the answer.
     var mostAnswerBytes: Int {
         let brief = ranges.count * APILimits.briefResultBytes
         if isBrief { return brief }
@@ -63,12 +64,12 @@ final class BatchRun {
     /// Whether any line was applied.
     var hasBegun: Bool { next > lines.count - applied }
 
-    /// Writes the results of the last step and reads the lines of the next; outside of the lock.
+    /// Writes the results of the last step and reads the lines of the next; called outside of the lock.
     func prepare(_ makeID: () -> [UInt8], requestID: [UInt8]) {
         for result in results { writeResult(result, requestID) }
         results.removeAll(keepingCapacity: true)
         guard lines.isEmpty else { return }
-        // Out of the object while lines are read: there, each use would copy it.
+        // The document is taken out of the object while lines are read: there, each use would copy it.
         var document = JSONDocument()
         swap(&document, &self.document)
         defer { swap(&document, &self.document) }
@@ -96,7 +97,7 @@ final class BatchRun {
         bytes += form.ending(isEmpty: output.count == 0)
     }
 
-    /// Bytes of the result lines so far.
+    /// The bytes of the result lines so far.
     var outputBytes: Int { output.count }
 
     private func read(
@@ -141,7 +142,7 @@ final class BatchRun {
         return .delete(key, id: id, condition)
     }
 
-    /// The version that the line asks for.
+    /// Reads the version that the line asks for.
     private func condition(_ document: JSONDocument) throws(Problem) -> VersionCondition {
         guard let tag = document.member(document.root, "ifMatch"), document.kind(tag) != .null else { return .none }
         guard document.kind(tag) == .string, let version = Conditions.plainVersion(document.string(tag)[...]) else {
@@ -151,7 +152,7 @@ final class BatchRun {
         return .oneOf([version])
     }
 
-    /// Refuses a line with members beside `names`.
+    /// Refuses a line with members other than `names`.
     private func requireMembers(
         _ names: Set<String>, of line: StaticString, _ document: JSONDocument
     ) throws(Problem) {
@@ -184,7 +185,7 @@ final class BatchRun {
         }
     }
 
-    /// A problem of a declared timer as one of its line.
+    /// Makes the problem of a declared timer one of its line, by its pointer.
     private static func inApply(_ problem: Problem) -> Problem {
         var problem = problem
         problem.pointer = problem.pointer.map { "/apply\($0)" }
@@ -193,7 +194,8 @@ final class BatchRun {
 
     /// Applies the lines that were read, until the hold of the lock has cost as much as it may.
     ///
-    /// - Throws: under an idempotency key, if the server can't apply a line at present: a later step tries it again.
+    /// - Throws: under an idempotency key, if the server can't apply a line at present: a later step
+    ///   tries the line again.
     func apply(_ turn: borrowing Turn) throws(ServiceError) {
         while applied < lines.count {
             let result = apply(lines[applied], turn)
@@ -292,7 +294,7 @@ extension BatchRun: PartedRun {
 }
 
 extension ServiceError {
-    /// Whether it is about the server's present state, and not about the change.
+    /// Whether the error is about the server's present state, and not about the change.
     fileprivate var isForNow: Bool {
         if case .refused = self { return false }
         return true

@@ -1,7 +1,7 @@
 import TimerCore
 import WireJSON
 
-/// What a bulk request does to each timer it selects.
+/// The action of a bulk request on each timer that it selects.
 enum BulkAction {
     case command(TimerCommand, RescheduleTarget?)
     case delete
@@ -12,7 +12,8 @@ enum BulkAction {
     /// Whether `word` names an action.
     static func isNamed(_ word: some Sequence<UInt8>) -> Bool { names.contains { $0.utf8.elementsEqual(word) } }
 
-    /// The action that `word` names, with its members of the request's body; the other members are the selector.
+    /// Reads the action that `word` names, with its members of the request's body; the other members
+    /// are the selector.
     init(_ word: [UInt8], _ document: JSONDocument) throws(Problem) {
         guard let command = TimerCommand.allCases.first(where: { "\($0.name)".utf8.elementsEqual(word) }) else {
             self = .delete

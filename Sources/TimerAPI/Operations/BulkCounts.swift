@@ -1,15 +1,15 @@
 import WireJSON
 
-/// How many timers or deliveries a bulk request changed.
+/// The numbers of timers or deliveries that a bulk request matched, changed and skipped.
 struct BulkCounts: Equatable {
-    /// How many the selector matched.
+    /// The number that the selector matched.
     var matched = 0
-    /// How many were changed.
+    /// The number that were changed.
     var changed = 0
-    /// How many could not be changed: the action was not legal for them.
+    /// The number that could not be changed: the action was not legal for them.
     var skipped = 0
 
-    /// The counts as JSON.
+    /// Writes the counts as a JSON object.
     func write(_ json: inout JSONWriter) {
         json.beginObject()
         json.member("matched", Int64(matched))

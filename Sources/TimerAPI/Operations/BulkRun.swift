@@ -10,7 +10,7 @@ final class BulkRun {
     private var states: Set<TimerState> = []
     private var after: UInt64?
     private(set) var counts = BulkCounts()
-    /// How many were changed when the last part was taken.
+    /// The number of timers changed when the last part was taken.
     private var changedAtPart = 0
 
     /// The members of the body that are the selector.
@@ -58,7 +58,7 @@ final class BulkRun {
         return states
     }
 
-    /// Applies to a bounded number of timers, under the lock. Returns whether the run is done.
+    /// Applies the action to a bounded number of timers, under the lock. Returns whether the run is done.
     func step(_ turn: borrowing Turn) throws(ServiceError) -> Bool {
         var run: [(place: UInt64, slot: SlotIndex)] = []
         var selected: [Bool] = []
@@ -112,7 +112,7 @@ extension BulkRun: PartedRun {
     var isTotal: Bool { true }
 
     func takePart(isLast: Bool) -> [UInt8]? {
-        // Timers that were only looked at can be looked at again.
+        // Timers that were only examined can be examined again.
         guard isLast || !isDry && counts.changed > changedAtPart else { return nil }
         changedAtPart = counts.changed
         return BulkProgress(after: after, counts: counts).part

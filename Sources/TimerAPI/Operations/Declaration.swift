@@ -1,7 +1,8 @@
 import TimerCore
 import TimerService
 
-/// A timer as its client declares it: it is made where there is none, else what differs from it is changed.
+/// A timer as its client declares it: the timer is made if there is none, otherwise the fields that
+/// differ are changed.
 struct Declaration {
     /// The outcome of a step.
     enum Verdict {
@@ -23,8 +24,8 @@ struct Declaration {
     private let definition: [UInt8]?
 
     /// - Parameters:
-    ///   - condition: the versions at which a timer may change; any but `none` asks for a timer.
-    ///   - unless: the versions at which it may not.
+    ///   - condition: the versions at which a timer may change; any but `none` requires a timer.
+    ///   - unless: the versions at which the timer may not change.
     init(
         _ body: TimerBody, id: [UInt8], key: TimerKey, if condition: VersionCondition, unless: VersionCondition = .none
     ) throws(Problem) {
@@ -51,7 +52,7 @@ struct Declaration {
         }
     }
 
-    /// Looks at what `apply` would change, and refuses what it would refuse.
+    /// Returns the fields that `apply` would change, and refuses what `apply` would refuse.
     func differences(_ turn: borrowing Turn) throws(ServiceError) -> Verdict {
         let slot = turn.find(key)
         try turn.checkConditions(slot, if: condition, unless: unless)
@@ -64,7 +65,7 @@ struct Declaration {
         }
     }
 
-    /// The definition in place of `present`, which is empty for a new timer.
+    /// Returns the definition in place of `present`, which is empty for a new timer.
     private func declared(over present: [UInt8]) -> Result<[UInt8], Problem> {
         do throws(Problem) {
             return .success(try body.definition(id: id, over: present))

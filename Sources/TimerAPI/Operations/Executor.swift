@@ -7,10 +7,11 @@ import WireJSON
 struct Executor {
     let service: TimerService
 
-    /// Most times a change is computed again because the timer has changed meanwhile.
+    /// The most times that a change is computed again because the timer has changed meanwhile.
     private static let mostAttempts = 1000
 
-    /// Takes one step of a ticket. Returns whether the step set its outcome: a final one, or one that needs the store first.
+    /// Takes one step of a ticket. Returns whether the step set its outcome: a final one, or one
+    /// that needs the store first.
     func step(_ ticket: Ticket, _ turn: borrowing Turn) -> Bool {
         do throws(ServiceError) {
             if let idempotency = ticket.idempotency, !ticket.isUnderWay {
@@ -34,8 +35,8 @@ struct Executor {
         return true
     }
 
-    /// The position that the answer of a refused command rests on: the timer's last record, or the newest of all if there is
-    /// no such timer.
+    /// Returns the position that the answer of a refused command rests on: the timer's last record, or the newest of
+    /// all if there is no such timer; 0 if the error is about the server.
     private func refusedWait(_ ticket: Ticket, _ error: ServiceError, _ turn: borrowing Turn) -> Int64 {
         guard case .refused = error else { return 0 }
         guard let key = key(of: ticket.operation), let slot = turn.find(key) else { return turn.head }
@@ -246,7 +247,7 @@ struct Executor {
         ticket.operation = .upcoming(fires)
     }
 
-    /// Plans where a stream begins.
+    /// Plans the position from which a stream begins.
     private func open(_ plan: StreamPlan, _ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) {
         var plan = plan
         plan.head = EventID(turn.head)
@@ -273,7 +274,8 @@ struct Executor {
         ticket.outcome = .stream(plan)
     }
 
-    /// Plans a stream that shows what is kept of a deleted timer, and ends. A long poll is refused: there is no such timer.
+    /// Plans a stream that shows the kept events of a deleted timer, and ends. A long poll is refused: there is no
+    /// such timer.
     private func open(
         _ plan: inout StreamPlan, ofDeleted key: TimerKey, _ turn: borrowing Turn
     ) throws(ServiceError) {

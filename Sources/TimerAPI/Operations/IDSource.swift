@@ -5,10 +5,10 @@ import WireJSON
 final class IDSource {
     private var pool: [UInt64] = []
 
-    /// Random numbers taken from the kernel at a time.
+    /// The count of random numbers taken from the kernel at a time.
     private static let poolCount = 256
 
-    /// The text of a new UUID.
+    /// Returns the text of a new UUID.
     func next() -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(UUIDv7.count)
@@ -16,7 +16,7 @@ final class IDSource {
         return text
     }
 
-    /// As above, in place of `text`.
+    /// Replaces `text` by the text of a new UUID.
     func next(into text: inout [UInt8]) {
         text.removeAll(keepingCapacity: true)
         let milliseconds = Clocks.realtime() / 1_000_000

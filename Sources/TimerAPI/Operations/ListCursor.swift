@@ -1,6 +1,6 @@
 import TimerCore
 
-/// A place between timers, in either order.
+/// A position between the timers of a list, in either order.
 enum ListCursor {
     case place(UInt64)
     case due(Scheduler.DuePlace)

@@ -6,9 +6,10 @@ final class ListRun {
     let states: Set<TimerState>
     let kinds: Set<TimerKind>
     let labels: [[UInt8]]
-    /// True for watchdogs that alarm now, false for watchdogs whose health is ok; nil for all timers.
+    /// The health that is listed: true for watchdogs that alarm now, false for watchdogs whose health is ok; nil for
+    /// all timers.
     let alarms: Bool?
-    /// Only timers whose ids begin with these bytes.
+    /// The bytes with which the ids of the listed timers begin; empty for all timers.
     let idPrefix: [UInt8]
     let dueBefore: Int64?
     let bySoonest: Bool
@@ -20,11 +21,11 @@ final class ListRun {
     private var examined = 0
     /// The timers of the page so far, each with the cursor after it.
     private(set) var members: [(view: TimerView, behind: ListCursor)] = []
-    /// About how many bytes of JSON they are.
+    /// The approximate bytes of JSON of the members.
     private(set) var bytes = 0
-    /// Where the next page begins; nil when there is none.
+    /// The cursor from which the next page begins; nil if there is none.
     private(set) var next: ListCursor?
-    /// What everything on the page reflects: all up to the event with this id.
+    /// The id of the newest record when the page was begun: everything on the page reflects all events up to it.
     private(set) var head: EventID?
 
     init(_ target: Target) throws(Problem) {
@@ -51,7 +52,7 @@ final class ListRun {
         try query.finish()
     }
 
-    /// Gathers on, under the lock. Returns whether the page is done.
+    /// Gathers more of the page, under the lock. Returns whether the page is done.
     func step(_ turn: borrowing Turn) -> Bool {
         if head == nil { head = EventID(turn.head) }
         return bySoonest ? stepBySoonest(turn) : stepByPlace(turn)
@@ -67,7 +68,8 @@ final class ListRun {
         turn.read { (scheduler: borrowing Scheduler) in
             let now = turn.now
             let selection = scheduler.narrowest(labels: labels, alarming: alarms ?? false)
-            // If every timer of the walk matches, one more than there is room for tells whether there is a next page.
+            // One timer more than there is room for shows whether there is a next page, if every
+            // timer of the walk matches.
             let mostInStep = min(
                 APILimits.examinedPerStep, mostExamined - examined, takesAll ? room + 1 : APILimits.examinedPerStep)
             // The walk's closure can't capture the scheduler that it walks over: the timers are matched after the walk.
@@ -106,7 +108,8 @@ final class ListRun {
         return members.count == limit || isFull || examined >= mostExamined
     }
 
-    /// Most timers that a page looks at. Timers are not in the order of their ids: a search for a prefix looks at all.
+    /// The most timers that a page examines. Timers are not in the order of their ids: a search for
+    /// a prefix examines all.
     private var mostExamined: Int { idPrefix.isEmpty ? APILimits.examinedPerPage : APILimits.examinedForPrefix }
 
     /// Whether every timer of the narrowest selection matches.
@@ -132,7 +135,7 @@ final class ListRun {
             members.reserveCapacity(search.found.count)
         }
         while let entry = found?.popLast() {
-            // The timer may have changed, if the lock was given back since the search.
+            // The timer may have changed, if the lock was released since the search.
             let isWanted = turn.read { (scheduler: borrowing Scheduler) in
                 scheduler.isDue(entry.slot, at: entry.place, now)
                     && scheduler.progress(entry.slot).nextFireAt(scheduler.rules(entry.slot), now) != nil

@@ -1,18 +1,18 @@
 import TimerCore
 
-/// The work that a request asks for, as the executor carries it out. Cases with a large payload are indirect: an operation is
-/// copied wherever it is looked at.
+/// The work that a request asks for, as the executor carries it out. Cases with a large payload are indirect, since
+/// an operation is copied wherever it is read.
 enum Operation {
-    /// Nothing: the outcome is known.
+    /// No work: the outcome is known.
     case none
-    /// A problem, unless the timer does not exist: that is told first.
+    /// A refusal with the problem; with `notFound` instead if the timer `unlessMissing` does not exist.
     indirect case fail(Problem, unlessMissing: TimerKey?)
     case create(TimerKey, definition: [UInt8])
     case put(TimerKey, definition: [UInt8], VersionCondition, unless: VersionCondition)
     /// Reads the timer, if it exists, so that a replacement can keep secrets of its webhook.
     case readForPut(TimerKey, VersionCondition, unless: VersionCondition)
     case replace(TimerKey, basis: Int64, definition: [UInt8], VersionCondition, unless: VersionCondition)
-    /// Makes the timer or changes what differs; a dry run only looks.
+    /// Makes the timer or changes what differs; a dry run only compares.
     indirect case declare(Declaration, isDry: Bool)
     /// Reads the timer, so that the patched definition can be computed.
     case readForPatch(TimerKey, VersionCondition)
@@ -28,7 +28,7 @@ enum Operation {
     case batch(BatchRun)
     case bulk(BulkRun)
     case deliveries(DeliveryOperation)
-    /// Drains the server, or takes that back.
+    /// Drains the server, or ends the drain.
     case drain(Bool)
     case importPart(ImportRun)
     case importState(ImportState)
@@ -36,7 +36,8 @@ enum Operation {
     /// Subscribes a stream that is admitted: activates the timer if it still waits for a subscriber.
     indirect case subscribe(StreamPlan)
 
-    /// Most bytes that its answer and the memory for gathering it take; 0 for an answer that is counted once it is made.
+    /// The most bytes that the answer and the memory for gathering it take; 0 for an answer that is
+    /// counted once it is made.
     var mostAnswerBytes: Int {
         switch self {
         case .list(let run):
@@ -51,7 +52,7 @@ enum Operation {
 }
 
 extension Operation {
-    /// Whether it takes many steps, each of which is long.
+    /// Whether the operation takes many steps, each of which is long.
     var isLong: Bool {
         switch self {
         case .list, .batch, .bulk, .deliveries, .importPart: true

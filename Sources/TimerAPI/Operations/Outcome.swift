@@ -1,13 +1,13 @@
 import WireJSON
 
-/// The result of a request. Cases with a large payload are indirect: an outcome is copied wherever it is looked at.
+/// The result of a request. Cases with a large payload are indirect, since an outcome is copied wherever it is read.
 enum Outcome {
-    /// Not decided yet.
+    /// No result: the request is not decided yet.
     case none
     indirect case problem(Problem)
     /// The timer in the ticket's view, with a status code of 200 or 201.
     case timer(status: Int)
-    /// 204.
+    /// An answer with status 204.
     case noContent
     /// The fields in which a declared timer differs.
     case differences(Differences)
@@ -16,13 +16,13 @@ enum Outcome {
     case list(ListRun)
     case batch(BatchRun)
     case bulk(BulkCounts)
-    /// Not decided yet: these events have to be read from the store, then the operation goes on.
+    /// The events that have to be read from the store before the operation goes on.
     case needsEvents(DeliveryEventReading)
     indirect case delivery(DeliveryEntry)
     case deliveries(DeliveryListRun)
     /// A stream of events.
     indirect case stream(StreamPlan)
-    /// The parts of a stored answer are at these positions. They are shown, or a request under way goes on after them.
+    /// The positions of the parts of a stored answer, which are shown, or after which a request under way goes on.
     case replay([Int64])
     /// A stored answer that has been read.
     indirect case stored(StoredResponse)
@@ -32,10 +32,10 @@ enum Outcome {
     case document(Document)
     /// A text with its media type.
     case page(status: Int, type: String, [UInt8])
-    /// The answer was given, or its connection was taken over.
+    /// The answer was sent, or its connection was taken over.
     case gone
 
-    /// The bytes of the answer, about; nil if no memory was reserved for it.
+    /// The approximate bytes of the answer; nil if no memory was reserved for it.
     var answerBytes: Int? {
         switch self {
         case .list(let run): run.bytes
@@ -52,7 +52,7 @@ enum Outcome {
         }
     }
 
-    /// Whether something has to be read from the store first.
+    /// Whether the store has to be read first.
     var needsStore: Bool {
         switch self {
         case .needsEvents, .replay: true

@@ -1,20 +1,20 @@
 /// Requests that wait for a step, in the order in which they came.
 ///
-/// It is not `FIFO` of another module, which the optimizer does not specialize for `Ticket`: that cost a GET 2,600
-/// instructions.
+/// The queue is no `FIFO` of another module, which the optimizer does not specialize for `Ticket`: that cost a GET
+/// 2,600 instructions.
 struct StepQueue<Element> {
     private var elements: [Element?] = []
-    /// Index of the oldest.
+    /// The index of the oldest element.
     private var head = 0
 
-    /// Empty places at the front up to which the rest is not moved.
+    /// The number of empty places at the front up to which the rest is not moved.
     private static var mostTaken: Int { 1024 }
 
     var isEmpty: Bool { head == elements.count }
 
     mutating func append(_ element: Element) { elements.append(element) }
 
-    /// Takes the oldest out; nil if the queue is empty.
+    /// Removes and returns the oldest element; nil if the queue is empty.
     mutating func popFirst() -> Element? {
         guard head < elements.count else { return nil }
         let element = elements[head]

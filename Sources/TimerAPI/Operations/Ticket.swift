@@ -6,7 +6,7 @@ import WireJSON
 
 /// One request under way: what it asks for, its outcome, and the duty to answer it.
 ///
-/// Each connection has one, and reuses it for its next request.
+/// Each connection has one ticket, and reuses it for its next request.
 package final class Ticket {
     package let exchange: Exchange
     let scratch: Scratch
@@ -20,15 +20,15 @@ package final class Ticket {
     package var requestID: [UInt8] = []
     var operation = Operation.none
     var outcome = Outcome.none
-    /// The timer the request names or made.
+    /// The timer that the request names or made.
     var view = TimerView()
     var document = JSONDocument()
-    /// Positions that must be durable before the answer is sent: the newest of the first step, and that of the last; 0 if the
-    /// answer rests on no record. If any position between them is lost, the answer is void.
+    /// The positions that must be durable before the answer is sent: from the lowest to the highest that a step
+    /// rested on; 0 if the answer rests on no record. If any position between them is lost, the answer is void.
     private(set) var rests: ClosedRange<Int64> = 0...0
-    /// Whether an earlier step made changes, so that a part of them may stand even if the request fails.
+    /// Whether an earlier step made changes, so that a part of them may be stored even if the request fails.
     var mayStandInPart = false
-    /// Monotonic nanoseconds at which it began to wait for the disk.
+    /// The instant at which the request began to wait for the disk, in monotonic nanoseconds.
     var waitingSince: Int64 = 0
     /// The idempotency key, hashed with the request, if there is one.
     var idempotency: (key: Hash128, fingerprint: Hash128)?
@@ -40,11 +40,12 @@ package final class Ticket {
     var isReplay = false
     /// Whether the response is filled already.
     var isRendered = false
-    /// Whether memory was reserved for its answer, or none is needed.
+    /// Whether memory was reserved for the answer, or none is needed.
     var hasRoom = false
-    /// How often a change was computed again, or a stored answer looked up again, because of changes meanwhile.
+    /// The number of times that a change was computed again, or a stored answer looked up again,
+    /// because of changes meanwhile.
     var attempts = 0
-    /// How often the log had come or gone when the request began.
+    /// The handler's `moves` when the request began.
     var moves: UInt64 = 0
     /// Whether the step just taken was the last.
     var isDecided = false
@@ -72,13 +73,14 @@ package final class Ticket {
         attempts = 0
     }
 
-    /// Whether it can still be refused once its answer is known, since it changed nothing.
+    /// Whether the request can still be refused once its answer is known, since it changed nothing.
     var mayBeRefused: Bool {
         if case .replay = outcome { return true }
         return exchange.method == .get || exchange.method == .head
     }
 
-    /// Frees what the answer was made from, since a connection may stay idle. The answer itself is in the response.
+    /// Frees the memory from which the answer was made, since a connection may stay idle. The answer
+    /// itself is in the response.
     func letGo() {
         operation = .none
         outcome = .gone

@@ -4,7 +4,7 @@ import CAssets
 enum Assets {
     /// `openapi.yaml`.
     static var openAPI: [UInt8] { unsafe copy(cassets_openapi(), cassets_openapi_count()) }
-    /// The same in JSON.
+    /// The content of `openapi.yaml` as JSON.
     static var openAPIJSON: [UInt8] { unsafe copy(cassets_openapi_json(), cassets_openapi_json_count()) }
     /// The reference's markup.
     static var referencePage: [UInt8] { unsafe copy(cassets_reference_page(), cassets_reference_page_count()) }

@@ -4,7 +4,7 @@ import Webhooks
 /// A file that never changes, with an entity tag.
 struct Document {
     let bytes: [UInt8]
-    /// Its media type.
+    /// The file's media type.
     let type: String
     let tag: String
 

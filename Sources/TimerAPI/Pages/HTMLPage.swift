@@ -4,14 +4,15 @@ import WireJSON
 
 /// A page with its script and style in one file, which never changes: the dashboard at `/`, the reference at `/docs`.
 ///
-/// The dashboard, a client of the public API, holds no data. So a browser, which can't send a token with its first request,
-/// gets it with the 401 that says that a token is needed, and the page asks for one.
+/// The dashboard, a client of the public API, holds no data. A browser, which can't send a token with its first
+/// request, therefore gets it with the 401 that says that a token is needed, and the page asks for one.
 struct HTMLPage {
     /// The page.
     private let document: Document
-    /// Value of `Content-Security-Policy`: allows the page's own script and style, its own server, and nothing else.
+    /// The value of `Content-Security-Policy`, which allows the page's own script and style, its own server, and
+    /// nothing else.
     let policy: String
-    /// Its entity tag.
+    /// The page's entity tag.
     var tag: String { document.tag }
 
     /// Hashes the page's script and style at start, so that no hash can be out of date.
@@ -24,7 +25,7 @@ struct HTMLPage {
         ].joined(separator: "; ")
     }
 
-    /// The sources that the policy names for each `element` of the page. The elements have no attributes.
+    /// Returns the sources that the policy names for each `element` of the page. The elements have no attributes.
     private static func hashes(of element: String, in html: [UInt8]) -> String {
         var sources: [String] = []
         var end = 0
@@ -36,7 +37,8 @@ struct HTMLPage {
         return sources.isEmpty ? "'none'" : sources.joined(separator: " ")
     }
 
-    /// The end of the first `tag` from `start` on. Written out, since `firstRange(of:)` took most of the server's start.
+    /// Returns the end of the first `tag` from `start` on; nil if there is none. The search is written out, since
+    /// `firstRange(of:)` took most of the server's start.
     private static func position(behind tag: String, in html: [UInt8], from start: Int) -> Int? {
         let tag = Array(tag.utf8)
         var next = start

@@ -1,17 +1,17 @@
 import WireJSON
 
-/// One page out of markup, style and scripts that lie in files of their own.
+/// Joins a page from markup, style and scripts that lie in files of their own.
 ///
-/// What only a reader of the source needs is left out, line by line: the spaces that a line begins with, and a line that is
-/// then empty or begins with `//`, `/*` or `<!--`. So in the source a comment ends on the line it begins on, and no text
-/// spans lines; `PageRules` of TidyTests holds it to that.
+/// The parts that only a reader of the source needs are left out, line by line: the spaces that a line begins with,
+/// and a line that is then empty or begins with `//`, `/*` or `<!--`. Therefore a comment in the source ends on the
+/// line it begins on, and no text spans lines; `PageRules` of TidyTests checks both.
 enum JoinedPage {
-    /// The page.
+    /// Returns the page.
     ///
     /// - Parameters:
     ///   - page: markup, with the lines `<style></style>` and `<script></script>`.
-    ///   - style: goes into the former.
-    ///   - script: goes into the latter.
+    ///   - style: the content of the former.
+    ///   - script: the content of the latter.
     static func bytes(page: [UInt8], style: [UInt8], script: [UInt8]) -> [UInt8] {
         var joined: [UInt8] = []
         joined.reserveCapacity(page.count + style.count + script.count)
@@ -33,7 +33,8 @@ enum JoinedPage {
         joined += "</\(element)>\n".utf8
     }
 
-    /// The lines of `source` that are served, each with its newline and without the spaces that it begins with.
+    /// Returns the lines of `source` that are served, each with its newline and without the spaces
+    /// that it begins with.
     private static func lines(of source: [UInt8]) -> [ArraySlice<UInt8>] {
         var lines: [ArraySlice<UInt8>] = []
         var next = 0

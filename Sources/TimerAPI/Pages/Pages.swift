@@ -2,7 +2,8 @@ import WireJSON
 
 /// Pages about problems, for people, and about the server's health, for probes.
 enum Pages {
-    /// The answer of `/healthz`: healthy if every loop makes progress; `standing` names those that do not.
+    /// Returns the answer of `/healthz`: healthy if every loop makes progress; `standing` names the
+    /// loops that do not.
     static func health(standing: [String]) -> Outcome {
         var json = JSONWriter()
         json.beginObject()
@@ -18,7 +19,8 @@ enum Pages {
         return .page(status: standing.isEmpty ? 200 : 503, type: "application/json", json.bytes)
     }
 
-    /// The answer of `/readyz`: traffic is wanted only if `status` is `ready`; `owner` is where it is wanted, if elsewhere.
+    /// Returns the answer of `/readyz`: traffic is wanted only if `status` is `ready`; `owner` is the URL of the node
+    /// where it is wanted, if that is another one.
     static func readiness(_ status: String, owner: String? = nil) -> Outcome {
         var json = JSONWriter()
         json.beginObject()
@@ -47,7 +49,8 @@ enum Pages {
             """.utf8)
     }
 
-    /// The page of a kind of problem. Its link is relative, so that it also leads to the reference below a proxy's prefix.
+    /// Returns the page of a kind of problem. The page's link is relative, so that it also leads to the reference
+    /// below a proxy's prefix.
     static func problem(_ kind: ProblemKind) -> [UInt8] {
         html(
             "\(kind.rawValue) · timerd",
@@ -58,7 +61,7 @@ enum Pages {
 }
 
 extension String {
-    /// The text with `mark` replaced by `opening` and `closing` in turn.
+    /// Returns the text with `mark` replaced by `opening` and `closing` in turn.
     fileprivate func replacing(_ mark: Character, opening: String, closing: String) -> String {
         var result = ""
         var isOpen = false

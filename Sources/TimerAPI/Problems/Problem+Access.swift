@@ -1,8 +1,8 @@
 /// The refusals that name what a browser or a proxy has sent.
 extension Problem {
-    /// The page's origin is not the host that the request is for.
+    /// Returns the refusal of a request whose page has another origin than the host that the request is for.
     ///
-    /// - Parameter authority: what the request is for; nil where it does not say.
+    /// - Parameter authority: the host that the request is for; nil if it names none.
     static func crossOrigin(_ origin: ArraySlice<UInt8>, authority: ArraySlice<UInt8>?) -> Problem {
         let host = authority.map { "`Host` is `\(shown($0))`" } ?? "there is no `Host`"
         return Problem(
@@ -11,22 +11,23 @@ extension Problem {
         )
     }
 
-    /// A header that a browser sends once is given more than once, so that the request's page is not certain.
+    /// Returns the refusal of a request in which a header that a browser sends once is given more than once, so that
+    /// the request's page is not certain.
     ///
-    /// - Parameter name: of the header.
+    /// - Parameter name: the name of the header.
     static func crossOrigin(givenTwice name: StaticString) -> Problem {
         Problem(
             .crossOrigin, "`\(name)` is given twice, and a browser sends it once: the request's page is not certain")
     }
 
-    /// Another page's request, by what the browser says of it.
+    /// Returns the refusal of a request that comes from another site's page, by what the browser says of it.
     static func crossSite(_ site: ArraySlice<UInt8>) -> Problem {
         Problem(.crossOrigin, "the request comes from another site's page: `Sec-Fetch-Site` is `\(shown(site))`")
     }
 
-    /// `Host` has a name that it may not have.
+    /// Returns the refusal of a request whose `Host` has a name that it may not have.
     static func misdirected(_ authority: ArraySlice<UInt8>) -> Problem {
-        // Only what the flag takes is proposed for it.
+        // The detail proposes only a name that the flag takes.
         let name = Gate.host(of: authority).map { String(decoding: $0, as: UTF8.self).lowercased() }
         let proposed = name.flatMap { HostRule($0) == .name($0) && $0.utf8.count <= longestName ? $0 : nil } ?? "NAME"
         return Problem(
@@ -35,14 +36,14 @@ extension Problem {
                 + "`--allow-host \(proposed)` allows it")
     }
 
-    /// A header's value, escaped and bounded, for a detail or a line of the log.
+    /// Returns a header's value, escaped and bounded, for a detail or a line of the log.
     static func shown(_ value: ArraySlice<UInt8>) -> String {
         let text = Target.visible(value.prefix(longestEcho))
         return text.utf8.count > longestEcho || value.count > longestEcho ? text.prefix(longestEcho) + "…" : text
     }
 
-    /// Characters of a header that are shown: two of them fit a detail with the words around them.
+    /// The most characters of a header that are shown: two of them fit a detail with the words around them.
     private static let longestEcho = 128
-    /// Characters of a name that DNS takes.
+    /// The most characters of a name that DNS takes.
     private static let longestName = 253
 }

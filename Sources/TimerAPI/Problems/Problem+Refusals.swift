@@ -2,9 +2,9 @@ import HTTPServer
 import TimerCore
 import TimerService
 
-/// Problems made from the refusals of other modules, and those that are the same in each request.
+/// Problems made from the refusals of other modules, and problems that are the same in each request.
 extension Problem {
-    /// The problem that a service error is to a client.
+    /// Makes the problem that a service error is to a client.
     init(_ error: ServiceError, timer: [UInt8]) {
         switch error {
         case .refused(let refusal):
@@ -70,7 +70,7 @@ extension Problem {
         }
     }
 
-    /// The answers under way hold as much memory as they may together.
+    /// The refusal of a request for whose answer there is no memory besides the answers under way.
     package static var tooManyAnswers: Problem {
         var problem = Problem(.overloaded, "larger answers than may be are under way; nothing was changed")
         problem.outcome = "none"
@@ -83,7 +83,7 @@ extension Problem {
         Problem(.overloaded, "too many requests wait for the node that answers; nothing was changed")
     }
 
-    /// All places for connections are taken.
+    /// The refusal of a request whose connection is beyond the maximum of connections.
     static var tooManyConnections: Problem {
         var problem = Problem(
             .overloaded, "as many connections as may be are open: only health checks are answered; nothing was changed")
@@ -92,10 +92,10 @@ extension Problem {
         return problem
     }
 
-    /// There is no such delivery.
+    /// The refusal of a request for a delivery that does not exist.
     static var noDelivery: Problem { Problem(.notFound, "there is no delivery with this id") }
 
-    /// The records that the answer rests on were lost.
+    /// The refusal of a request whose answer rests on records that were lost.
     static var lost: Problem {
         var problem = Problem(.storageUnavailable, "storage did not take the change; nothing of it stands")
         problem.outcome = "none"
@@ -103,9 +103,9 @@ extension Problem {
         return problem
     }
 
-    /// This server does not own the log.
+    /// Returns the refusal of a server that does not own the log.
     ///
-    /// - Parameter owner: where the node is reached that does, where that is known.
+    /// - Parameter owner: the URL of the node that owns the log; nil if it is unknown.
     package static func elsewhere(owner: String?) -> Problem {
         var problem = Problem(
             .ownerUnavailable,
@@ -118,12 +118,14 @@ extension Problem {
         return problem
     }
 
-    /// Another server has forwarded a request that this one does not answer: it asks elsewhere.
+    /// The refusal of a request that another server has forwarded and this one does not answer: the other one looks
+    /// for the owner again.
     static var misdirectedByPeer: Problem {
         Problem(.misdirected, "this server does not answer for the timer; nothing was changed")
     }
 
-    /// The node that a request was forwarded to has gone, and may have carried it out.
+    /// Returns the problem of a request that was forwarded to a node that is unreachable now, and
+    /// may have carried it out.
     package static func lostFromSight(owner: String?) -> Problem {
         var problem = Problem(
             .ownerUnavailable,
@@ -134,7 +136,7 @@ extension Problem {
         return problem
     }
 
-    /// It is not known whether another node has taken the timers over.
+    /// The refusal while it is not known whether another node has taken the timers over.
     static var leaseOver: Problem {
         var problem = Problem(
             .storageUnavailable, "the storage has not confirmed in time that this server owns the timers")
@@ -143,14 +145,15 @@ extension Problem {
         return problem
     }
 
-    /// Makes a refusal with 503 one of a run that may have made changes before: it no longer says that nothing stands.
+    /// Makes a refusal with 503 one of a run that may have made changes before, so that it no longer says that
+    /// nothing was changed.
     mutating func standsInPart() {
         guard (status ?? kind.status) == 503 else { return }
         detail = "the run was cut short; some of its changes may stand"
         outcome = "unknown"
     }
 
-    /// Storage took too long: whether the change stands is not known.
+    /// The problem of a request whose outcome is not known, since storage took too long.
     static var unknownOutcome: Problem {
         var problem = Problem(.storageUnavailable, "storage has not answered; whether the change stands is not known")
         problem.outcome = "unknown"
@@ -158,7 +161,7 @@ extension Problem {
         return problem
     }
 
-    /// The problem that the server's own refusal is to a client.
+    /// Makes the problem that the server's own refusal is to a client.
     init(_ refusal: Refusal) {
         switch refusal {
         case .badRequest(let detail): self.init(.invalidRequest, detail)

@@ -7,11 +7,11 @@ package struct Problem: Error {
     var detail: String
     /// The status code, if it differs from the kind's usual one.
     var status: Int?
-    /// JSON pointer of the part of the body at fault.
+    /// The JSON pointer of the part of the body at fault.
     var pointer: String?
-    /// Number of the line of an import at fault, from 1; blank lines do not count.
+    /// The number of the line of an import at fault, from 1; blank lines do not count.
     var line: Int?
-    /// Name of the query parameter at fault.
+    /// The name of the query parameter at fault.
     var parameter: String?
     /// The timer's id.
     var timer: [UInt8]?
@@ -25,11 +25,11 @@ package struct Problem: Error {
     var outcome: String?
     var oldest: EventID?
     var newest: EventID?
-    /// Where the node is reached that answers for the timer.
+    /// The URL of the node that answers for the timer.
     var owner: String?
-    /// Value of the `Allow` header.
+    /// The value of the `Allow` header.
     var allow: String?
-    /// Seconds for `Retry-After`.
+    /// The seconds for `Retry-After`.
     var retryAfter: Int?
 
     init(_ kind: ProblemKind, _ detail: String, pointer: String? = nil, parameter: String? = nil) {
@@ -85,12 +85,12 @@ package struct Problem: Error {
         writeText(&json, "oldest", oldest?.text)
         writeText(&json, "newest", newest?.text)
         writeText(&json, "owner", owner)
-        // A refusal with 503 has changed nothing, unless it says otherwise.
+        // A refusal with 503 has changed nothing, unless its outcome says otherwise.
         writeText(&json, "outcome", outcome ?? ((status ?? kind.status) == 503 ? "none" : nil))
         json.endObject()
     }
 
-    /// Characters after which a detail or a pointer is cut: they repeat names and words of the request.
+    /// The characters after which a detail or a pointer is cut, since they repeat names and words of the request.
     private static let longestText = 512
 
     private static func clipped(_ text: String) -> String {

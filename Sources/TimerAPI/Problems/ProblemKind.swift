@@ -28,10 +28,10 @@ enum ProblemKind: String, CaseIterable {
     case notImplemented = "not-implemented"
     case internalError = "internal-error"
 
-    /// The kind that a path component names.
+    /// Finds the kind that a path component names; nil if there is none.
     init?(slug: [UInt8]) { self.init(rawValue: String(decoding: slug, as: UTF8.self)) }
 
-    /// The status code it usually comes with.
+    /// The status code with which the kind usually comes.
     var status: Int {
         switch self {
         case .invalidRequest, .invalidSchedule, .unknownField: 400
@@ -53,7 +53,7 @@ enum ProblemKind: String, CaseIterable {
         }
     }
 
-    /// One line, the same for each occurrence.
+    /// The title: one line, the same for each occurrence.
     var title: String {
         switch self {
         case .invalidRequest: "The request can't be understood"
@@ -86,7 +86,7 @@ enum ProblemKind: String, CaseIterable {
         }
     }
 
-    /// What a client should do about it, for the problem's page.
+    /// The advice to a client about the problem, for its page.
     var advice: String {
         switch self {
         case .invalidRequest, .invalidSchedule:

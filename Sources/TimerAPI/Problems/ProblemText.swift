@@ -1,14 +1,14 @@
 import TimerCore
 import WireJSON
 
-/// The problem of a batch's line as JSON, without the id of the request: a repeated request shows its own.
+/// The problem of a batch's line as JSON, without the id of the request, since a repeated request shows its own.
 struct ProblemText {
     private let status: Int
     private let text: [UInt8]
-    /// Offset in `text` at which the request's id is inserted.
+    /// The offset in `text` at which the request's id is inserted.
     private let split: Int
 
-    /// Writes `problem`.
+    /// Writes `problem` as JSON.
     init(_ problem: Problem) {
         status = problem.status ?? problem.kind.status
         var json = JSONWriter()

@@ -3,9 +3,9 @@ import TimerLog
 import TimerService
 import WireJSON
 
-/// Writes which servers share a storage, and which of them owns the log.
+/// Writes the servers that share a storage, and which of them owns the log.
 enum ClusterJSON {
-    /// The cluster as the server of `service` knows it; a server that is alone has no session.
+    /// Returns the cluster as the server of `service` knows it; a server that is alone has no session.
     static func text(_ service: TimerService) -> [UInt8] {
         let map = service.place?.map
         var json = JSONWriter()
@@ -24,7 +24,7 @@ enum ClusterJSON {
         return json.bytes
     }
 
-    /// Writes the owner; null where that is none of `nodes`.
+    /// Writes the owner; null if the owner is none of `nodes`.
     private static func write(_ owner: LogOwner?, among nodes: [ClusterNode], _ json: inout JSONWriter) {
         guard let owner, let node = nodes.first(where: { $0.session == owner.session }) else { return json.null() }
         json.beginObject()

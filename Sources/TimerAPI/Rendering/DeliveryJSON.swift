@@ -34,7 +34,7 @@ enum DeliveryJSON {
     private static func write(_ last: LastAttempt?, _ json: inout JSONWriter) {
         json.member("lastStatus", last.flatMap { $0.status == 0 ? nil : Int64($0.status) })
         json.key("error")
-        // A dead letter of format 1 does not tell why there was no answer.
+        // A dead letter of format 1 does not record why there was no answer.
         if let failure = last?.failure {
             json.string(failure.cause)
         } else if let last, last.status != 0 {

@@ -1,14 +1,14 @@
 import TimerCore
 import WireJSON
 
-/// The fields in which a timer that is declared differs from the one there is.
+/// The fields in which a declared timer differs from the present one.
 struct Differences {
-    /// The encoded definition of the timer; empty where there is none.
+    /// The encoded definition of the timer; empty if there is none.
     let present: [UInt8]
-    /// The encoded definition that it would have.
+    /// The encoded definition that the timer would have.
     let declared: [UInt8]
 
-    /// JSON pointers to the fields, of the present timer first; the whole document where there is no timer.
+    /// The JSON pointers to the fields, those of the present timer first; the whole document if there is no timer.
     var pointers: [String] {
         guard let old = Definition.layout(present.span) else { return [""] }
         guard let new = Definition.layout(declared.span) else {
@@ -28,7 +28,7 @@ struct Differences {
         return names.map { "/\($0)" }
     }
 
-    /// The fields that a client sets, but for the webhook and for those at their defaults, each with its JSON.
+    /// Returns the fields that a client sets, except the webhook and those at their defaults, each with its JSON.
     private static func fields(_ definition: [UInt8]) -> [(name: String, value: [UInt8])] {
         var document = JSONDocument()
         do {

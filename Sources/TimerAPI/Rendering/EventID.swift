@@ -6,22 +6,22 @@ struct EventID: Sendable, Comparable, Hashable {
     /// The position of the event's record; never negative.
     let position: Int64
 
-    /// Bytes of the text.
+    /// The bytes of the text.
     static let width = 19
-    /// Before the first event: what a client names to be shown all that is kept.
+    /// The id before the first event, which a client names to be shown all events that are kept.
     static let beginning = EventID(0)
 
-    /// The id of the event at `position`.
+    /// Makes the id of the event at `position`.
     init(_ position: Int64) { self.position = position }
 
-    /// Reads an id; nil unless it is a decimal number of at most `width` digits. One that no position can reach reads as
-    /// the largest.
+    /// Reads an id; nil unless it is a decimal number of at most `width` digits. A number that no position can reach
+    /// reads as the largest position.
     init?(_ text: some Collection<UInt8>) {
         guard let position = DecimalText.parse(text) else { return nil }
         self.position = position
     }
 
-    /// Reads an id that comes as it is shown; nil for anything else.
+    /// Reads an id in the form in which it is shown; nil for anything else.
     init?(shown text: some Collection<UInt8>) {
         guard text.count == Self.width else { return nil }
         self.init(text)

@@ -7,7 +7,7 @@ package import WireJSON
 package enum EventJSON {
     /// Writes the event of a record; nothing if the record is no event.
     ///
-    /// - Parameter data: of the row that holds the record.
+    /// - Parameter data: the data of the row that holds the record.
     static func write(_ record: LogRecord, _ data: [UInt8], _ json: inout JSONWriter) {
         guard case .event(let type, let reason, let fire) = record.content else { return }
         let definition = data.span.extracting(record.definition)
@@ -53,7 +53,7 @@ package enum EventJSON {
         json.endObject()
     }
 
-    /// Writes what became of a delivery.
+    /// Writes the outcome of a delivery.
     private static func write(_ outcome: DeliveryOutcome, _ json: inout JSONWriter) {
         json.key("delivery")
         EventID(outcome.delivery).write(&json)
@@ -84,13 +84,13 @@ package enum EventJSON {
         if format == .sse { json.newline() }
     }
 
-    /// The last message of a stream whose next events are no longer kept.
+    /// Returns the last message of a stream whose next events are no longer kept.
     static func gap(since: StreamCursor, as format: StreamFormat) -> StreamChunk {
         let object = "{\"type\":\"gap\",\"since\":\"\(since.id.text)\"}"
         return StreamChunk((format == .ndjson ? "\(object)\n" : "event: gap\ndata: \(object)\n\n").utf8)
     }
 
-    /// A heartbeat: an empty line, or the newest id examined.
+    /// Returns a heartbeat: an empty line, or the newest id examined.
     static func heartbeat(examined: StreamCursor, as format: StreamFormat) -> StreamChunk {
         StreamChunk((format == .ndjson ? "\n" : "id: \(examined.id.text)\n\n").utf8)
     }

@@ -8,7 +8,7 @@ import TimerService
 struct MetricsText {
     private(set) var text = ""
 
-    /// Writes everything there is.
+    /// Writes all metrics.
     init(_ context: APIContext) {
         let service = context.service
         head("timerd_build_info", "gauge", "Always 1; the label tells the version.")
@@ -95,7 +95,8 @@ struct MetricsText {
         for (value, count) in values { text += "\(name){\(label)=\"\(value)\"} \(count)\n" }
     }
 
-    /// - Parameter series: each is the sum of several histograms with the same bounds, such as one of each loop.
+    /// - Parameter series: the series, each the sum of several histograms with the same bounds, such
+    ///   as one of each loop.
     private mutating func histogram(
         _ name: String, _ help: String, _ series: [(labels: String, parts: [Histogram])]
     ) {

@@ -48,7 +48,7 @@ enum Renderer {
         fill(problem, ticket.exchange, requestID: ticket.requestID)
     }
 
-    /// As above, without a ticket; `Request-Id` is set already.
+    /// Fills the response with a problem, without a ticket; `Request-Id` is set already.
     static func fill(_ problem: Problem, _ exchange: Exchange, requestID: [UInt8]) {
         exchange.response.status = problem.status ?? problem.kind.status
         exchange.response.add("Content-Type", "application/problem+json")
@@ -65,7 +65,7 @@ enum Renderer {
     /// The path below which timers are.
     private static let timers: StaticString = "/v1/timers/"
 
-    /// The path of the timer named `id`.
+    /// Returns the path of the timer named `id`.
     static func location(_ id: [UInt8]) -> [UInt8] {
         var path: [UInt8] = []
         path.append(timers)
@@ -155,8 +155,8 @@ enum Renderer {
             "Link", "<\(nextTarget(ticket.route, ticket.target.parameters, next))>; rel=\"next\"")
     }
 
-    /// The target of the next page: this page's with another cursor. Parameters are encoded anew, so that none can end the
-    /// link early or be a second cursor.
+    /// Returns the target of the next page: this page's with another cursor. Parameters are encoded again, so that
+    /// none can end the link early or be a second cursor.
     static func nextTarget(_ route: Route, _ parameters: [(name: String, value: [UInt8])], _ cursor: String) -> String {
         let kept = parameters.filter { $0.name != "cursor" } + [("cursor", Array(cursor.utf8))]
         let query = kept.map { "\(Target.queryPart($0.name.utf8))=\(Target.queryPart($0.value))" }

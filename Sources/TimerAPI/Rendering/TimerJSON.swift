@@ -135,8 +135,8 @@ public enum TimerJSON {
         json.member("kickCount", kicks.kickCount)
     }
 
-    /// Whole milliseconds left of a timer whose fire is planned, or that is suspended and keeps its time left. A suspended
-    /// watchdog has none: it resumes with its full period.
+    /// Returns the whole milliseconds left of a timer whose fire is planned, or that is suspended and keeps its time
+    /// left; nil for any other. A suspended watchdog has none, since it resumes with its full period.
     private static func remaining(_ view: TimerView, _ rules: TimerRules) -> Int64? {
         switch view.progress.state {
         case .running where view.progress.nextFireAt(rules, view.now) != nil:

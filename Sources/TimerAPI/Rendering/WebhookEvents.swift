@@ -8,9 +8,9 @@ public enum WebhookEvents {
     /// The `source` of CloudEvents.
     private static let source = "/timerd"
 
-    /// The event of `record`.
+    /// Returns the event of `record`.
     ///
-    /// - Parameter data: of the row that holds the record.
+    /// - Parameter data: the data of the row that holds the record.
     public static func event(_ record: LogRecord, _ data: [UInt8]) -> WebhookEvent {
         let definition = Array(data[record.definition])
         var json = JSONWriter()
@@ -26,7 +26,7 @@ public enum WebhookEvents {
             data: self.data(record, timer: id), source: source, subject: id, timeMs: record.at)
     }
 
-    /// The event's members but for labels and payload, for headers.
+    /// Returns the event's members except labels and payload, for headers.
     private static func data(_ record: LogRecord, timer: String) -> [(name: String, value: String)] {
         guard case .event(_, let reason, let fire) = record.content else { return [] }
         var data = [("timer", timer), ("at", instant(record.at)), ("version", "\(record.progress.version)")]

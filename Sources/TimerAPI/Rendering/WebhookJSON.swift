@@ -4,7 +4,7 @@ public import WireJSON
 
 /// A timer's webhook as JSON, its secrets masked.
 public enum WebhookJSON {
-    /// Shown in place of the value of a header that carries credentials.
+    /// The text shown in place of the value of a header that carries credentials.
     static let headerMask = "***"
 
     /// Writes the webhook of the encoded `definition` as an object with every member; `null` if it has no webhook.
@@ -85,7 +85,7 @@ public enum WebhookJSON {
         json.endObject()
     }
 
-    /// The webhook of the encoded `definition`; nil if it has none.
+    /// Returns the webhook of the encoded `definition`; nil if it has none.
     static func configuration(_ definition: Span<UInt8>, _ layout: Definition.Layout) -> WebhookConfiguration? {
         layout.webhook.flatMap { WebhookConfiguration(definition.extracting($0)) }
     }

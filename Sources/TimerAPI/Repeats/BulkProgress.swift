@@ -1,15 +1,15 @@
 import TimerCore
 
-/// How far a bulk run or a bulk redrive has come, and its counts up to there: a part of its stored answer.
+/// The progress of a bulk run or a bulk redrive, and its counts so far: a part of its stored answer.
 ///
 /// ```
 /// whether it began        a byte
 /// after, last, matched, changed, skipped   varints
 /// ```
 struct BulkProgress: Equatable {
-    /// The member after which it goes on; nil before the first.
+    /// The member after which the run goes on; nil before the first.
     var after: UInt64?
-    /// The last member that it looks at; 0 if that was not fixed at its beginning.
+    /// The last member that the run examines; 0 if that was not fixed at its beginning.
     var last: UInt64 = 0
     var counts = BulkCounts()
 

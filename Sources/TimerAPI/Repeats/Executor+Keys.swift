@@ -12,7 +12,7 @@ extension Executor {
         case .fresh:
             ticket.isUnderWay = true
             if ticket.newestPart != 0 {
-                // The parts that this request wrote before are gone.
+                // The parts that this request wrote before are no longer stored.
                 _ = ticket.operation.partedRun?.resume(behind: [])
                 ticket.newestPart = 0
                 ticket.restOnNothing()
@@ -20,8 +20,8 @@ extension Executor {
             return true
         case .cut(let positions):
             ticket.isUnderWay = true
-            // A request that is refused as invalid leaves the key as it was. A run whose own part is the newest was only held
-            // back, and goes on.
+            // A request that is refused as invalid leaves the key as it was. A run whose own part is the newest was
+            // only held as overload, and goes on.
             guard ticket.operation.partedRun != nil, positions.last != ticket.newestPart else { return true }
             ticket.outcome = .replay(positions)
             ticket.mayStandInPart = true
@@ -37,7 +37,8 @@ extension Executor {
         return false
     }
 
-    /// Takes the step. What a run under an idempotency key did is kept in the batch of its changes.
+    /// Takes the step. The part of the answer that a run under an idempotency key has made is kept in the batch of
+    /// its changes.
     func performKept(_ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) -> Bool {
         guard ticket.isUnderWay, let idempotency = ticket.idempotency, let run = ticket.operation.partedRun else {
             return try perform(ticket, turn)
@@ -59,11 +60,11 @@ extension Executor {
         return isDone
     }
 
-    /// Records the answer of a request with an idempotency key, or frees the key.
+    /// Records the answer of a request with an idempotency key, or releases the key.
     func closeKey(of ticket: Ticket, _ turn: borrowing Turn) {
         guard let (key, fingerprint) = ticket.idempotency else { return }
         guard ticket.outcome.isSuccess, !turn.isLost(ticket.rests) else {
-            // If the request is tried again, the key is looked up again.
+            // A request that is tried again looks the key up again.
             ticket.isUnderWay = false
             return turn.release(key)
         }

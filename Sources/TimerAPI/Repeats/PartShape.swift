@@ -1,11 +1,11 @@
-/// What a part of a stored answer holds: its first byte.
+/// The kind of a part of a stored answer, given by its first byte.
 enum PartShape: UInt8 {
     /// The results of some lines of a batch: see `BatchResult`.
     case lines = 0
-    /// How far a run has come, and its counts: see `BulkProgress`.
+    /// The progress of a run, and its counts: see `BulkProgress`.
     case counts = 1
 
-    /// The shape of `part`.
+    /// Reads the shape of `part`; nil if there is no such shape.
     init?(of part: [UInt8]) {
         guard let first = part.first else { return nil }
         self.init(rawValue: first)

@@ -14,7 +14,7 @@ enum RefusalCodec {
             bytes += [4, state.rawValue, restartable ? 1 : 0]
         case .versionMismatch(let current):
             bytes.append(5)
-            // No timer has a version below 1.
+            // 0 means that there is no timer, as no timer has a version below 1.
             ByteCoding.append(signed: current ?? 0, to: &bytes)
         case .invalidSchedule(let pointer, let reason):
             bytes.append(6)

@@ -3,8 +3,8 @@ import TimerCore
 import TimerService
 import WireJSON
 
-/// An answer as it is kept for requests that repeat its idempotency key, unless it shows a timer or is one of a run: status,
-/// then entity tag, location and media type, each with its length before it, then the body.
+/// An answer as it is kept for requests that repeat its idempotency key, unless it shows a timer or is one of a run:
+/// status, then entity tag, location and media type, each with its length before it, then the body.
 struct StoredResponse {
     var status: Int
     var tag: [UInt8] = []
@@ -12,7 +12,7 @@ struct StoredResponse {
     var type: [UInt8] = []
     var body: [UInt8]
 
-    /// The answer of a ticket that succeeded.
+    /// Renders the answer of a ticket that succeeded.
     init(_ ticket: Ticket) {
         Renderer.render(ticket)
         status = ticket.exchange.response.status
@@ -20,7 +20,7 @@ struct StoredResponse {
         type = Array("application/json".utf8)
     }
 
-    /// The encoding.
+    /// Encodes the answer.
     func encode() -> [UInt8] {
         var bytes: [UInt8] = []
         ByteCoding.append(UInt64(status), to: &bytes)
@@ -28,7 +28,7 @@ struct StoredResponse {
         return bytes + body
     }
 
-    /// Decodes; nil if `bytes` are not such an answer.
+    /// Decodes an answer; nil if `bytes` are not one.
     init?(_ bytes: [UInt8]) {
         var offset = 0
         guard let status = ByteCoding.read(bytes.span, &offset) else { return nil }

@@ -1,7 +1,8 @@
 import HTTPServer
 
 extension Exchange {
-    /// The value of a header that is a list, its lines joined to one (RFC 9110, 5.3); nil if the request has none.
+    /// Returns the value of a header that is a list, its lines joined to one (RFC 9110, 5.3); nil if
+    /// the request has none.
     func list(_ name: StaticString) -> ArraySlice<UInt8>? {
         guard let first = header(name)?.bytes else { return nil }
         guard headers.count(of: name) > 1 else { return first }
@@ -37,7 +38,7 @@ extension Exchange {
         }
     }
 
-    /// The weight of a type by the most specific range that it is in (RFC 9110, 12.5.1); 0 where it is in none.
+    /// Returns the weight of a type by the most specific range that it is in (RFC 9110, 12.5.1); 0 if it is in none.
     private static func weight(of type: String, in ranges: [MediaRange]) -> Int {
         let family = type.prefix { $0 != "/" } + "/*"
         for name in [type, String(family), "*/*"] {
@@ -46,7 +47,7 @@ extension Exchange {
         return 0
     }
 
-    /// A weight from 0 to 1 with up to three decimals (RFC 9110, 12.4.2); any other text counts as 1.
+    /// Reads a weight from 0 to 1 with up to three decimals (RFC 9110, 12.4.2); any other text counts as 1.
     private static func thousandths(_ text: Substring) -> Int {
         let digits = text.utf8.dropFirst(2)
         guard text.first == "0", text.utf8.count <= 5, text.utf8.count == 1 || text.dropFirst().first == "." else {

@@ -3,7 +3,7 @@ import WireJSON
 
 /// Reads the body of a command.
 enum CommandBody {
-    /// The target of a `reschedule`: `{"after": D}` or `{"at": T}`.
+    /// Reads the target of a `reschedule`: `{"after": D}` or `{"at": T}`.
     ///
     /// - Parameter ignored: further members, which the caller reads.
     static func target(

@@ -3,14 +3,14 @@ import WireJSON
 
 /// Reads and writes entity tags: `If-Match`, `If-None-Match` and `ETag`.
 enum Conditions {
-    /// The condition that an `If-Match` value sets. Weak tags never match (RFC 9110, 13.1.1).
+    /// Returns the condition that an `If-Match` value sets. Weak tags never match (RFC 9110, 13.1.1).
     static func ifMatch(_ text: ArraySlice<UInt8>) -> VersionCondition {
         if text.elementsEqual("*".utf8) { return .exists }
         return .oneOf(tags(text).compactMap(version))
     }
 
-    /// The fault of the tags of an `If-Match` value where the timer is at `version`: the one that means this version is weak
-    /// or has no quotes, or no tag can match any. Nil where the value matches, or merely means other versions.
+    /// Returns the fault of an `If-Match` value for a timer at `version`: the tag that means this version is weak or
+    /// has no quotes, or no tag can match any version; nil if the value matches, or merely means other versions.
     static func fault(ofIfMatch text: ArraySlice<UInt8>, at version: Int64) -> String? {
         guard case .oneOf(let versions) = ifMatch(text), !versions.contains(version) else { return nil }
         let tags = tags(text)
@@ -27,7 +27,7 @@ enum Conditions {
         return nil
     }
 
-    /// The versions at which an `If-None-Match` value forbids a change; weak tags count as their strong ones.
+    /// Returns the versions at which an `If-None-Match` value forbids a change; weak tags count as their strong ones.
     static func ifNoneMatch(_ text: ArraySlice<UInt8>) -> VersionCondition {
         if text.elementsEqual("*".utf8) { return .exists }
         return .oneOf(tags(text).compactMap { version(strong($0)) })
@@ -48,7 +48,7 @@ enum Conditions {
         return tags(text).contains { isNamed(strong($0)) }
     }
 
-    /// The entity tags of a list. A comma between quotes belongs to its tag (RFC 9110, 8.8.3).
+    /// Returns the entity tags of a list. A comma between quotes belongs to its tag (RFC 9110, 8.8.3).
     private static func tags(_ text: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         var isQuoted = false
         return text.split { byte in
@@ -61,13 +61,13 @@ enum Conditions {
         tag.starts(with: "W/".utf8) ? tag.dropFirst(2) : tag
     }
 
-    /// The version that the entity tag `"v7"` stands for.
+    /// Returns the version that the entity tag `"v7"` names; nil for any other tag.
     private static func version(_ tag: ArraySlice<UInt8>) -> Int64? {
         guard tag.count > 3, tag.starts(with: "\"v".utf8), tag.last == UInt8(ascii: "\"") else { return nil }
         return plainVersion(tag.dropFirst().dropLast())
     }
 
-    /// The version that `v7` stands for.
+    /// Returns the version that `v7` names; nil for any other text.
     static func plainVersion(_ text: ArraySlice<UInt8>) -> Int64? {
         guard text.first == UInt8(ascii: "v"), text.count == 2 || text.dropFirst().first != UInt8(ascii: "0") else {
             return nil
@@ -82,7 +82,7 @@ enum Conditions {
         return text
     }
 
-    /// Most bytes of an entity tag.
+    /// The most bytes of an entity tag.
     static let longestTag = "\"v\(Int64.max)\"".utf8.count
 
     /// Appends the entity tag of a version, at most ``longestTag`` bytes.

@@ -1,10 +1,10 @@
-/// Whole numbers as ids, versions and query parameters are written.
+/// The text of whole numbers in ids, versions and query parameters.
 enum DecimalText {
-    /// Most digits: those of `Int64.max`.
+    /// The most digits: those of `Int64.max`.
     private static let mostDigits = 19
 
-    /// Reads a decimal number without a sign; nil for anything else, and for more digits than `Int64.max` has. One that is
-    /// larger than that reads as `Int64.max`.
+    /// Reads a decimal number without a sign; nil for anything else, and for more digits than `Int64.max` has. A
+    /// number that is larger than that reads as `Int64.max`.
     static func parse(_ text: some Collection<UInt8>) -> Int64? {
         guard !text.isEmpty, text.count <= mostDigits else { return nil }
         var value: Int64 = 0

@@ -1,7 +1,7 @@
 import TimerCore
 import WireJSON
 
-/// Reads one field's value; problems carry its JSON pointer.
+/// Reads the value of one field; problems carry the field's JSON pointer.
 struct FieldReader {
     private let document: JSONDocument
     private let node: JSONNode
@@ -18,17 +18,17 @@ struct FieldReader {
         Problem(kind, detail, pointer: document.pointer(to: node))
     }
 
-    /// A string's bytes.
+    /// Reads a string's bytes.
     func text() throws(Problem) -> [UInt8]? {
         if isNull { return nil }
         guard document.kind(node) == .string else { throw invalid("this must be a string") }
         return document.string(node)
     }
 
-    /// A string.
+    /// Reads a string.
     func string() throws(Problem) -> String? { try text().map { String(decoding: $0, as: UTF8.self) } }
 
-    /// A duration in milliseconds.
+    /// Reads a duration in milliseconds.
     ///
     /// - Parameter kind: the kind of problem that an unreadable duration is.
     func duration(_ kind: ProblemKind = .invalidSchedule, atLeast minimum: Int64 = 0) throws(Problem) -> Int64? {
@@ -42,13 +42,13 @@ struct FieldReader {
         }
     }
 
-    /// An instant in wall milliseconds.
+    /// Reads an instant in wall milliseconds.
     func instant() throws(Problem) -> Int64? {
         guard let text = try text() else { return nil }
         do throws(TextError) { return try RFC3339.parse(text) } catch { throw invalid(error.message, .invalidSchedule) }
     }
 
-    /// A whole number of at least one.
+    /// Reads a whole number of at least one.
     func count() throws(Problem) -> Int64? {
         if isNull { return nil }
         guard document.kind(node) == .number, let value = document.integer(node), value >= 1 else {
@@ -57,7 +57,7 @@ struct FieldReader {
         return value
     }
 
-    /// A number, as the nearest `Double`.
+    /// Reads a number, as the nearest `Double`.
     func number() throws(Problem) -> Double? {
         if isNull { return nil }
         guard let value = document.number(node) else { throw invalid("this must be a number") }
@@ -73,7 +73,7 @@ struct FieldReader {
         }
     }
 
-    /// One of some words.
+    /// Reads one of some words.
     func choice<Value>(_ choices: [(name: some CustomStringConvertible, Value)]) throws(Problem) -> Value? {
         guard let text = try text() else { return nil }
         let word = String(decoding: text, as: UTF8.self)
@@ -107,7 +107,7 @@ struct FieldReader {
             guard value.count <= APILimits.labelValueBytes else {
                 throw reader.invalid("a label's value has at most \(APILimits.labelValueBytes) bytes")
             }
-            // No query could filter by it.
+            // No query could filter by such a value.
             guard !value.contains(0) else { throw reader.invalid("a label's value can't hold a NUL") }
             Definition.appendLabel(key: key.span, value: value.span, to: &encoded)
             member = document.next(label)
@@ -116,7 +116,7 @@ struct FieldReader {
         return encoded
     }
 
-    /// Labels, each in encoded form.
+    /// Reads labels, each in encoded form.
     func labelList() throws(Problem) -> [[UInt8]] {
         let encoded = try labels()
         var list: [[UInt8]] = []

@@ -4,7 +4,7 @@ import WireJSON
 
 /// JSON Merge Patch (RFC 7396).
 enum MergePatch {
-    /// The result of applying `patch` to `base`. Values that the patch does not touch keep their spelling.
+    /// Returns the result of applying `patch` to `base`. Values that the patch does not touch keep their spelling.
     static func apply(_ patch: JSONDocument, to base: JSONDocument) -> [UInt8] {
         var json = JSONWriter()
         merge(base, base.root, patch, patch.root, &json)
@@ -51,8 +51,8 @@ enum MergePatch {
         return bytes
     }
 
-    /// The body that would create the timer of `definition`, without defaults: a patch is applied to it. Secrets are
-    /// masked.
+    /// Returns the body that would create the timer of `definition`, without defaults: a patch is applied to it.
+    /// Secrets are masked.
     static func base(_ definition: [UInt8]) -> [UInt8] {
         guard let layout = Definition.layout(definition.span) else {
             preconditionFailure("it decodes: it was checked on its way in")
@@ -119,11 +119,11 @@ enum MergePatch {
         }
     }
 
-    /// The definition of the patched timer.
+    /// Returns the definition of the patched timer.
     ///
-    /// A patch that changes the kind needs `null` for the old schedule field only: fields that only the old kind uses are
-    /// dropped with it, unless the patch names them. If `repeatAlarm` were refused because a watchdog that becomes a
-    /// one-shot once had it, a client would have to know every setting that other clients made.
+    /// A patch that changes the kind needs `null` for the old schedule field only: fields that only the old kind uses
+    /// are dropped with it, unless the patch names them. If `repeatAlarm` were refused because a watchdog that
+    /// becomes a one-shot once had it, a client would have to know every setting that other clients made.
     static func definition(
         _ view: TimerView, _ patch: JSONDocument, zones: any ZoneSource
     ) throws(Problem) -> [UInt8] {

@@ -7,7 +7,7 @@ struct QueryReader {
 
     init(_ target: Target) { rest = target.parameters }
 
-    /// Every value of the parameter `name`.
+    /// Reads every value of the parameter `name`.
     mutating func all(_ name: String) throws(Problem) -> [[UInt8]] {
         let values = rest.filter { $0.name == name }.map(\.value)
         rest.removeAll { $0.name == name }
@@ -15,14 +15,14 @@ struct QueryReader {
         return values
     }
 
-    /// The value of the parameter `name`, which may come once.
+    /// Reads the value of the parameter `name`, which may come once.
     mutating func one(_ name: String) throws(Problem) -> [UInt8]? {
         let values = try all(name)
         guard values.count <= 1 else { throw Self.invalid(name, "`\(name)` may come once") }
         return values.first
     }
 
-    /// A whole number in `range`.
+    /// Reads a whole number in `range`.
     mutating func number(_ name: String, in range: ClosedRange<Int64>, default fallback: Int64) throws(Problem) -> Int64
     {
         guard let text = try one(name) else { return fallback }
@@ -32,12 +32,12 @@ struct QueryReader {
         return value
     }
 
-    /// `true` or `false`.
+    /// Reads `true` or `false`.
     mutating func flag(_ name: String, default fallback: Bool) throws(Problem) -> Bool {
         try flag(name) ?? fallback
     }
 
-    /// `true` or `false`; nil if it is absent.
+    /// Reads `true` or `false`; nil if the parameter is absent.
     mutating func flag(_ name: String) throws(Problem) -> Bool? {
         guard let text = try one(name) else { return nil }
         if text.elementsEqual("true".utf8) { return true }
@@ -45,7 +45,7 @@ struct QueryReader {
         throw Self.invalid(name, "`\(name)` is true or false")
     }
 
-    /// A word, one of `words`.
+    /// Reads a word, one of `words`.
     mutating func word<Value>(_ name: String, _ words: [(String, Value)]) throws(Problem) -> Value? {
         guard let text = try one(name) else { return nil }
         return try Self.value(of: text[...], among: words, name)
@@ -61,7 +61,7 @@ struct QueryReader {
         return value
     }
 
-    /// A list of words, each one of `words`; empty if the parameter is absent.
+    /// Reads a list of words, each one of `words`; empty if the parameter is absent.
     mutating func words<Value>(_ name: String, _ words: [(String, Value)]) throws(Problem) -> [Value] {
         guard let text = try one(name) else { return [] }
         var values: [Value] = []
@@ -71,7 +71,7 @@ struct QueryReader {
         return values
     }
 
-    /// Labels to match, each `key=value`, in encoded form.
+    /// Reads the labels to match, each `key=value`, into encoded form.
     mutating func labels() throws(Problem) -> [[UInt8]] {
         var labels: [[UInt8]] = []
         for text in try all("label") {
@@ -93,13 +93,13 @@ struct QueryReader {
         return labels
     }
 
-    /// An instant.
+    /// Reads an instant.
     mutating func instant(_ name: String) throws(Problem) -> Int64? {
         guard let text = try one(name) else { return nil }
         do throws(TextError) { return try RFC3339.parse(text) } catch { throw Self.invalid(name, error.message) }
     }
 
-    /// A duration in milliseconds.
+    /// Reads a duration in milliseconds.
     mutating func duration(
         _ name: String, in range: ClosedRange<Int64>, default fallback: Int64
     ) throws(Problem) -> Int64 {
@@ -113,7 +113,7 @@ struct QueryReader {
         }
     }
 
-    /// An event's id.
+    /// Reads an event's id.
     mutating func eventID(_ name: String) throws(Problem) -> EventID? {
         guard let text = try one(name) else { return nil }
         guard let id = EventID(text) else { throw Self.invalid(name, "`\(name)` is an event's id") }

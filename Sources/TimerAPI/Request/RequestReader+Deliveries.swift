@@ -4,7 +4,7 @@ import WireJSON
 
 /// Requests about deliveries.
 extension RequestReader {
-    /// The delivery that the path names; nil if it names none.
+    /// Returns the delivery that the path names; nil if it names none.
     func namedDelivery(_ ticket: Ticket) -> EventID? {
         switch ticket.route {
         case .delivery, .deliveryRedrive: EventID(shown: ticket.parameter)
@@ -12,7 +12,7 @@ extension RequestReader {
         }
     }
 
-    /// A request about the delivery that the path names.
+    /// Reads a request about the delivery that the path names.
     func delivery(_ ticket: Ticket) throws(Problem) -> Operation {
         guard let id = namedDelivery(ticket) else { throw .noDelivery }
         let action: SingleDeliveryRun.Action
@@ -29,7 +29,7 @@ extension RequestReader {
         return .deliveries(.one(SingleDeliveryRun(action, id)))
     }
 
-    /// A request to redrive all dead letters that a selector matches.
+    /// Reads a request to redrive all dead letters that a selector matches.
     func redrive(_ ticket: Ticket) throws(Problem) -> Operation {
         guard !ticket.exchange.body.isEmpty else {
             throw Problem(.invalidRequest, "a redrive of many needs a selector, such as {\"timer\": \"tea\"}")

@@ -7,13 +7,13 @@ import WireJSON
 /// Turns complete requests into operations.
 struct RequestReader {
     let siphash: SipHash
-    /// Where time zones are looked up.
+    /// The source of time zones.
     let zones: any ZoneSource
     /// Makes an id for a timer whose client gave none.
     let makeID: () -> [UInt8]
 
-    /// Reads the request into the ticket's operation. A wrong request becomes an operation that fails, since a missing timer
-    /// and a repeated idempotency key are told first.
+    /// Reads the request into the ticket's operation. A wrong request becomes an operation that fails, since a
+    /// missing timer and a repeated idempotency key are reported first.
     func read(_ ticket: Ticket) {
         do throws(Problem) {
             ticket.operation = try operation(ticket)
@@ -26,7 +26,7 @@ struct RequestReader {
         }
     }
 
-    /// The timer that the path names, if its absence would be a 404.
+    /// Returns the timer that the path names, if its absence would be a 404; nil otherwise.
     private func namedTimer(_ ticket: Ticket) -> TimerKey? {
         switch ticket.route {
         case .timer where ticket.exchange.method == .put: nil
@@ -39,7 +39,7 @@ struct RequestReader {
 
     func key(_ id: [UInt8]) -> TimerKey { TimerKey(id: id.span, siphash: siphash) }
 
-    /// The key of the timer that the path names.
+    /// Returns the key of the timer that the path names.
     private func pathKey(_ ticket: Ticket) throws(Problem) -> TimerKey {
         guard TimerID.isValid(ticket.parameter) else {
             throw Problem(.notFound, "there is no timer with this id")
@@ -116,7 +116,7 @@ struct RequestReader {
             throw Problem(.invalidRequest, "`Content-Type` may come once")
         }
         let value = ticket.exchange.header("content-type")
-        // The usual spelling, without the cost of the parsing below.
+        // The usual spelling is taken without the cost of the parsing below.
         if value?.equals("application/json") ?? false { return false }
         let text = value?.text ?? ""
         let type = text.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }

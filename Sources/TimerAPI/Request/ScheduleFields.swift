@@ -1,7 +1,7 @@
 import TimerCore
 
-/// The fields of a create that depend on each other: those of the schedule, and those that only some kinds use. Nil is
-/// absent.
+/// The fields of a create that depend on each other: those of the schedule, and those that only some kinds use. An
+/// absent field is nil.
 struct ScheduleFields {
     var after: Int64?
     var at: Int64?
@@ -129,7 +129,7 @@ struct ScheduleFields {
         }
     }
 
-    /// The start of a grid, which keeps its local time with a time zone other than UTC.
+    /// Returns the start of a grid, which keeps its local time with a time zone other than UTC.
     private func gridStart(
         _ instant: Int64, _ period: Int64, _ zones: any ZoneSource, _ isInherited: (StaticString) -> Bool
     ) throws(Problem) -> Schedule.First {

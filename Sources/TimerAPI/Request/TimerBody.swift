@@ -5,9 +5,9 @@ package import WireJSON
 
 /// Reads the body of a create: the fields of a timer, each checked.
 package struct TimerBody {
-    /// The id the body asks for.
+    /// The id that the body asks for.
     private(set) var id: [UInt8]?
-    /// How the timer behaves.
+    /// The schedule and the policies of the timer.
     private(set) var rules = TimerRules(.after(0))
     /// The label pairs, encoded.
     private var labels: [UInt8] = []
@@ -18,9 +18,9 @@ package struct TimerBody {
     /// Reads the object at the root of `document`.
     ///
     /// - Parameters:
-    ///   - zones: where its time zone is looked up, so that a file is read here and not under the engine's lock.
-    ///   - patch: the patch, if the document is a timer merged with one: a field that it does not name and that the timer's
-    ///     new kind does not use is dropped instead of being refused.
+    ///   - zones: the source of its time zone, so that a file is read here and not under the engine's lock.
+    ///   - patch: the patch, if the document is a timer merged with one: a field that it does not name and that the
+    ///     timer's new kind does not use is dropped instead of being refused.
     ///   - isStored: whether a server accepted the fields before, by rules that may have been looser.
     package init(
         _ document: JSONDocument, zones: any ZoneSource, patch: JSONDocument? = nil, isStored: Bool = false
@@ -102,7 +102,7 @@ package struct TimerBody {
             repeatAlarm, start, stop, leeway, jitter, maxFires, until, restartable, retain, labels, payload, webhook
     }
 
-    // The most common first: a field is looked up by a search from the start.
+    // The most common fields come first, since a field is looked up by a search from the start.
     private static let fields: [(name: StaticString, field: Field)] = [
         ("id", .id),
         ("after", .after),
@@ -135,10 +135,11 @@ package struct TimerBody {
     /// Leaves masked secrets and masked headers out. Returns whether there were any.
     mutating func dropMaskedSecrets() -> Bool { webhook?.dropMasks() ?? false }
 
-    /// Whether secrets of the timer's present webhook are to be kept: then the old definition is needed to make the new one.
+    /// Whether secrets of the timer's present webhook are to be kept, so that the old definition is needed to make
+    /// the new one.
     var keepsSecrets: Bool { webhook?.needsStored ?? false }
 
-    /// The definition of the timer named `id`.
+    /// Returns the definition of the timer named `id`.
     ///
     /// - Parameter old: the timer's present definition, encoded; empty for a new timer.
     package func definition(id: [UInt8], replacing old: [UInt8] = []) throws(Problem) -> [UInt8] {
@@ -148,8 +149,9 @@ package struct TimerBody {
             id: id.span, labels: labels.span, rules: rules, webhook: webhook.span, payload: payload.span)
     }
 
-    /// The definition of the timer named `id` where the body declares it: it is `present` itself, but for the instant of
-    /// its creation, unless something differs. Parts in another order are those of `present`, and so is an absent `from`.
+    /// Returns the definition of the timer named `id` where the body declares it: `present` itself, but for the
+    /// instant of its creation, unless something differs. Parts in another order are those of `present`, and so is an
+    /// absent `from`.
     ///
     /// - Parameter present: the timer's definition, encoded; empty for a new timer.
     package func definition(id: [UInt8], over present: [UInt8]) throws(Problem) -> [UInt8] {

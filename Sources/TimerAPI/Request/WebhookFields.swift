@@ -13,7 +13,7 @@ struct WebhookFields {
 
     private enum Member: String {
         case url, method, headers, secretHeaders, format, secret, timeout, types, retry
-        /// Read-only.
+        /// The read-only member, which is ignored.
         case stopped
     }
 
@@ -72,7 +72,7 @@ struct WebhookFields {
         }
     }
 
-    /// The member that a field's key names.
+    /// Returns the member that a field's key names.
     private static func member<Member: RawRepresentable<String>>(
         _ document: JSONDocument, _ field: JSONNode, of owner: StaticString
     ) throws(Problem) -> Member {
@@ -171,7 +171,7 @@ extension WebhookFields {
             let entry = try finalStatus(document, element, reader)
             if let refusal = FinalStatuses.refusal(of: entry) { throw reader.invalid(refusal) }
             statuses.insert(entry)
-            // Too many are refused with the configuration.
+            // Too many entries are refused with the configuration.
             if statuses.entries.count > FinalStatuses.mostEntries { break }
         }
         return statuses
@@ -228,13 +228,13 @@ extension WebhookFields {
         return secrets.count < secretCount || configuration.headers.count < headerCount
     }
 
-    /// Whether the stored configuration is needed to make the whole one: for a mask, or for a header that stays secret as
-    /// long as its value does not change.
+    /// Whether the stored configuration is needed to make the whole one: for a mask, or for a header that stays
+    /// secret as long as its value does not change.
     var needsStored: Bool {
         secrets.contains { if case .mask = $0 { true } else { false } } || !configuration.headers.isEmpty
     }
 
-    /// The whole configuration: each mask is replaced by the secret that it stands for.
+    /// Returns the whole configuration: each mask is replaced by the secret that it stands for.
     ///
     /// - Parameter stored: the timer's present webhook; nil for none. Its secrets are kept only if the URL has the same
     ///   origin as before: a client that changes the URL must not get them sent elsewhere.
@@ -261,7 +261,8 @@ extension WebhookFields {
         return whole
     }
 
-    /// Replaces masks by the values that they stand for. A header that was secret stays secret while its value is the same.
+    /// Replaces masks by the values that they stand for. A header that was secret stays secret while
+    /// its value is the same.
     private func keepHeaders(_ whole: inout WebhookConfiguration, of stored: WebhookConfiguration?) throws(Problem) {
         for index in whole.headers.indices {
             let name = whole.headers[index].name
@@ -288,10 +289,10 @@ extension WebhookFields {
         Problem(.invalidRequest, message, pointer: "/webhook/headers/\(WebhookError.step(header))")
     }
 
-    /// The stored secret that `mask` stands for. `place` counts the same masks before it in the body.
+    /// Returns the stored secret that `mask` stands for. `place` counts the same masks before it in the body.
     ///
-    /// The secret is found by its mask, so that secrets can be added and removed beside it. Different secrets may have the
-    /// same mask; they are taken in their order if all of them are sent back.
+    /// The secret is found by its mask, so that secrets can be added and removed beside it. Different secrets may
+    /// have the same mask; they are taken in their order if all of them are sent back.
     private func kept(
         _ mask: String, _ place: Int, of stored: WebhookConfiguration?
     ) throws(WebhookError) -> WebhookSecret {

@@ -1,7 +1,8 @@
 import HTTPServer
 import TimerCore
 
-/// What a path names. The one table drives dispatch, 405 and `Allow`, metrics labels, and the check of `openapi.yaml`.
+/// The endpoint that a path names. The one table drives dispatch, 405 and `Allow`, metrics labels, and the check of
+/// `openapi.yaml`.
 enum Route: Int, CaseIterable {
     case dashboard, healthz, readyz, metrics, openAPI, openAPIJSON, reference, problem
     case stats, cluster, preview, events
@@ -44,7 +45,7 @@ enum Route: Int, CaseIterable {
         }
     }
 
-    /// The methods it takes, beside HEAD (with GET) and OPTIONS.
+    /// The methods that the route takes, besides HEAD (with GET) and OPTIONS.
     var methods: [HTTPMethod] {
         switch self {
         case .timers: [.get, .post]
@@ -56,7 +57,7 @@ enum Route: Int, CaseIterable {
         }
     }
 
-    /// The command a command path names.
+    /// The command that a command path names; nil for any other path.
     var command: TimerCommand? {
         switch self {
         case .activate: .activate
@@ -70,16 +71,16 @@ enum Route: Int, CaseIterable {
         }
     }
 
-    /// Whether it is a health check, which probes send under any host name.
+    /// Whether the route is a health check, which probes send under any host name.
     var isProbe: Bool { self == .healthz || self == .readyz }
 
-    /// Whether it needs no token.
+    /// Whether the route needs no token.
     var isOpen: Bool { isProbe || isDocument }
 
-    /// Whether it is about timers, so that a server without any can't answer it.
+    /// Whether the route is about timers, so that a server that does not own the log can't answer it.
     var isAboutTimers: Bool { !isOpen && self != .dashboard && self != .metrics && self != .cluster }
 
-    /// Whether it shows something about the API, the same to every client.
+    /// Whether the route shows something about the API, the same to every client.
     private var isDocument: Bool {
         switch self {
         case .openAPI, .openAPIJSON, .reference, .problem: true
@@ -87,13 +88,13 @@ enum Route: Int, CaseIterable {
         }
     }
 
-    /// Whether a GET on it opens a stream.
+    /// Whether a GET on the route opens a stream.
     var isStream: Bool { self == .events || self == .timerEvents || self == .timerWait || self == .export }
 
-    /// Most bytes a request's body may have.
+    /// The most bytes of a request's body.
     var bodyLimit: Int { self == .batch || self == .importPart ? APILimits.batchBytes : APILimits.bodyBytes }
 
-    /// Whether a POST takes an `Idempotency-Key`. Those without have one effect however often they come.
+    /// Whether a POST takes an `Idempotency-Key`. A POST that takes none has one effect however often it comes.
     var takesKeys: Bool { self != .drain && self != .importPart }
 
     /// The value of an `Allow` header.

@@ -1,4 +1,4 @@
-/// What a path leads to.
+/// The result of matching a path.
 enum RouteMatch {
     /// A route and, where its path has one, the id, slug or action.
     case route(Route, parameter: ArraySlice<UInt8>)

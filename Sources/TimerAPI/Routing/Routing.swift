@@ -2,7 +2,7 @@ import TimerCore
 
 /// Finds the route that a path leads to.
 enum Routing {
-    /// The route that decoded path components lead to.
+    /// Returns the route that decoded path components lead to.
     static func match(_ parts: PathParts) -> RouteMatch {
         if parts.isEmpty { return .route(.dashboard, parameter: []) }
         guard !parts.contains([]) else { return .unknown }

@@ -5,18 +5,19 @@ struct Target {
     /// The query's parameters in their order, decoded.
     private(set) var parameters: [(name: String, value: [UInt8])] = []
 
-    /// Why a target can't be read.
+    /// The reason for which a target can't be read.
     struct Malformed: Error {
         var detail: String
     }
 
-    /// No path and no query.
+    /// Makes a target with no path and no query.
     init() {}
 
     /// Reads an origin-form target. A trailing slash or an empty component names nothing.
     init(_ target: [UInt8]) throws(Malformed) { try read(target) }
 
-    /// As `init`, reusing the memory of the target read before. A target that can't be read leaves no path and no query.
+    /// Reads a target in place of the present one, whose memory is reused. A target that can't be read leaves no path
+    /// and no query.
     mutating func read(_ target: [UInt8]) throws(Malformed) {
         clear()
         do throws(Malformed) {
@@ -89,10 +90,10 @@ struct Target {
 }
 
 extension Target {
-    /// `text` with every byte percent-encoded that is not visible ASCII.
+    /// Returns `text` with every byte percent-encoded that is not visible ASCII.
     static func visible(_ text: some Sequence<UInt8>) -> String { escaped(text) { $0 > 0x20 && $0 < 0x7F } }
 
-    /// `text` as a name or a value of a query: every byte that may have a meaning there is percent-encoded.
+    /// Returns `text` as a name or a value of a query: every byte that may have a meaning there is percent-encoded.
     static func queryPart(_ text: some Sequence<UInt8>) -> String {
         escaped(text) { byte in
             switch byte {

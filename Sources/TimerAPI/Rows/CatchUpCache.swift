@@ -1,7 +1,7 @@
 import TimerLog
 
-/// The rows that a loop decoded last, and the portions that it made of them for streams that are behind: such streams
-/// often need the same ones within a round.
+/// The rows that a loop decoded last, and the portions that it made of them for streams that are behind, which often
+/// need the same ones within a round.
 struct CatchUpCache {
     private struct Portion {
         var channel: StreamChannel
@@ -12,10 +12,10 @@ struct CatchUpCache {
     private var rows: [RowEvents] = []
     private var portions: [Portion] = []
 
-    /// Rows, and portions, that are kept.
+    /// The most rows, and the most portions, that are kept.
     private static let mostKept = 8
 
-    /// The events of `row`, if they were decoded lately.
+    /// Returns the events of `row`; nil unless they were decoded lately.
     func events(of row: LogRow) -> RowEvents? {
         rows.first { $0.row.first == row.first && $0.row.last == row.last }
     }
@@ -26,7 +26,7 @@ struct CatchUpCache {
         rows.append(events)
     }
 
-    /// The portion that streams of `channel` at `after` get next, if it was made lately.
+    /// Returns the portion that streams of `channel` at `after` get next; nil unless it was made lately.
     func portion(of channel: StreamChannel, after: StreamCursor) -> StreamPortion? {
         portions.first { $0.channel === channel && $0.after == after }?.portion
     }
@@ -37,6 +37,6 @@ struct CatchUpCache {
         portions.append(Portion(channel: channel, after: after, portion: portion))
     }
 
-    /// Forgets all.
+    /// Drops everything.
     mutating func removeAll() { (rows, portions) = ([], []) }
 }

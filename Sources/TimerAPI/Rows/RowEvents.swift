@@ -11,13 +11,13 @@ final class RowEvents {
     private var ndjson = Texts()
     private var sse = Texts()
 
-    /// What has been written in one format.
+    /// The events that have been written in one format.
     private struct Texts: ~Copyable {
         var json = JSONWriter()
         var ranges: [Range<Int>] = []
     }
 
-    /// Takes a row's events over.
+    /// Wraps a decoded row.
     init(_ decoded: EventRow) { self.decoded = decoded }
 
     /// Appends the event at `index` as `format` writes it.

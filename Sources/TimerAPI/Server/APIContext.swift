@@ -5,7 +5,7 @@ import TimerLog
 import TimerService
 import WireJSON
 
-/// What the handlers of all loops share.
+/// The state that the handlers of all loops share.
 final class APIContext: Sendable {
     let service: TimerService
     let configuration: APIConfiguration
@@ -20,9 +20,9 @@ final class APIContext: Sendable {
     private let openAPI: Document
     private let openAPIJSON: Document
     private let startedAt = Clocks.monotonic()
-    /// When the process started, in seconds since 1970.
+    /// The time at which the process started, in seconds since 1970.
     let processStart = ProcessUsage.startSeconds()
-    /// Unowned: the handlers of its loops hold this context.
+    /// The server; unowned, since the handlers of its loops hold this context.
     private unowned let server: HTTPServer
 
     init(
@@ -44,7 +44,7 @@ final class APIContext: Sendable {
         openAPIJSON = Document(Assets.openAPIJSON, type: "application/json")
     }
 
-    /// A gate to this server.
+    /// Makes a gate to this server.
     func gate(tokens: [[UInt8]]) -> Gate {
         Gate(
             server.boundAddresses, allowedHosts: configuration.allowedHosts, tokens: tokens,
@@ -54,13 +54,13 @@ final class APIContext: Sendable {
     /// Adds a loop's counts to those that `/metrics` shows.
     func add(_ metrics: HTTPMetrics) { registered.withLock { $0.append(metrics) } }
 
-    /// Every loop's counts.
+    /// The counts of every loop.
     var metrics: [HTTPMetrics] { registered.withLock { $0 } }
 
-    /// How many streams and long polls are open.
+    /// The number of open streams and long polls.
     var streamCount: Int { server.streamCount }
 
-    /// The page that the request asks for, if it is one that never changes.
+    /// Returns the page that the request asks for, if it is one that never changes; nil otherwise.
     func page(for ticket: Ticket) -> Outcome? {
         switch ticket.route {
         case .dashboard:
@@ -81,7 +81,7 @@ final class APIContext: Sendable {
         }
     }
 
-    /// The page that the request asks for, of those that show the server's present state.
+    /// Returns the page that the request asks for, of those that show the server's present state.
     func dynamicPage(for ticket: Ticket) -> Outcome {
         switch ticket.route {
         case .healthz: return Pages.health(standing: service.watchdog.standing)
@@ -116,10 +116,11 @@ final class APIContext: Sendable {
         return map.owner?.session == map.session
     }
 
-    /// Where the node is reached that answers for the timers, unless this one does.
+    /// The URL of the node that answers for the timers; nil if this one does, or if it is unknown.
     private var owner: String? { service.ownsLog ? nil : service.owner }
 
-    /// Why the server answers no request for timers now; nil where it does.
+    /// Returns the problem for which the server answers no requests about timers now; nil if it answers them, or the
+    /// request is not about timers.
     func refusal(of ticket: Ticket) -> Problem? {
         if !ticket.route.isAboutTimers { return nil }
         switch service.standing {
@@ -129,7 +130,8 @@ final class APIContext: Sendable {
         }
     }
 
-    /// Another server answers. A server that has forwarded the request is told to look for it.
+    /// Returns the refusal of a request that another server answers. A server that has forwarded the request here is
+    /// made to look for that server again.
     func elsewhere(_ ticket: Ticket) -> Problem {
         ticket.exchange.isFromPeer ? .misdirectedByPeer : .elsewhere(owner: service.owner)
     }

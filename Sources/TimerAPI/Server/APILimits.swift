@@ -3,7 +3,8 @@ enum APILimits {
     static let bodyBytes = 256 * 1024
     static let batchBytes = 16 << 20
     static let batchLines = 10_000
-    /// Capacity above this is given back after an answer; each connection keeps a few buffers of that size.
+    /// The bytes of capacity above which a buffer is released after an answer; each connection keeps
+    /// a few buffers of that size.
     static let keptBytes = 16 * 1024
     /// Bytes of its writer's memory that a loop keeps after an answer.
     static let scratchBytes = 64 * 1024
@@ -19,11 +20,11 @@ enum APILimits {
     static let previewMaximum = 1000
     /// Deliveries whose events are read from the store at once.
     static let readAtOnce = 128
-    /// Entries a list examines for one page before it gives a short one.
+    /// The entries that a list examines for one page before it returns a short one.
     static let examinedPerPage = 20_000
-    /// Timers a list examines for one page where it filters by a prefix of the id.
+    /// The timers that a list examines for one page where it filters by a prefix of the id.
     static let examinedForPrefix = 10_000
-    /// Entries a list or a bulk command examines in one hold of the lock.
+    /// The entries that a list or a bulk command examines in one hold of the lock.
     static let examinedPerStep = 128
     /// Lines of a batch, or timers of a bulk command, applied in one hold of the lock.
     static let appliedPerStep = 64
@@ -33,14 +34,14 @@ enum APILimits {
     static let wholeResultBytes = 8 << 20
     /// Bytes of JSON after which a page ends.
     static let pageBytes = 4 << 20
-    /// About how many bytes a timer's JSON has at most.
+    /// An approximate upper bound on the bytes of a timer's JSON.
     static let timerBytes = 128 * 1024
-    /// About how many bytes a brief result line has.
+    /// The approximate bytes of a brief result line.
     static let briefResultBytes = 128
-    /// About how many bytes of a timer's JSON its client did not set.
+    /// The approximate bytes of a timer's JSON that its client did not set.
     static let shownBytes = 700
-    /// Nanoseconds an answer waits for the disk before the client is told that the outcome is unknown.
+    /// The nanoseconds that an answer waits for the disk before the client is told that the outcome is unknown.
     static let longestCommit: Int64 = 5_000_000_000
-    /// Nanoseconds a command waits while too many records wait for the disk.
+    /// The nanoseconds that a command waits while too many records wait for the disk.
     static let longestOverload: Int64 = 2_000_000_000
 }

@@ -1,15 +1,16 @@
 public import HTTPServer
 public import TimerService
 
-/// The HTTP face of a `TimerService`. It listens before the service exists, and answers until then that it is recovering.
+/// The HTTP API of a `TimerService`. The server listens before the service exists, and answers until then that it is
+/// recovering.
 public final class APIServer: Sendable {
     private let server: HTTPServer
     private let configuration: APIConfiguration
 
     /// Binds the listeners.
     ///
-    /// - Parameter recovery: beats while the service is made.
-    /// - Throws: when it can't listen on one of them.
+    /// - Parameter recovery: the heartbeat of the service's recovery.
+    /// - Throws: when the server can't listen on one of them.
     public init(_ configuration: APIConfiguration, recovery: Heartbeat) throws(ListenError) {
         var server = ServerConfiguration(listeners: configuration.listeners)
         server.passedSockets = configuration.passedSockets
@@ -24,13 +25,13 @@ public final class APIServer: Sendable {
         self.configuration = configuration
     }
 
-    /// Connections that there is room for beside the maximum of streams.
+    /// The number of connections that there is room for besides the maximum of streams.
     public static let connectionsBesideStreams = 2048
 
-    /// The addresses that it listens on, with their real ports.
+    /// The addresses that the server listens on, with their real ports.
     public var boundAddresses: [BoundAddress] { server.boundAddresses }
 
-    /// Begins to accept connections. Health checks are answered, other requests refused until `serve`.
+    /// Begins to accept connections. Health checks are answered; other requests are refused until `serve`.
     public func start() { server.start() }
 
     /// Serves `service` from now on. Call once, after `start`.
@@ -45,7 +46,8 @@ public final class APIServer: Sendable {
         }
     }
 
-    /// Drains: takes no new connections, answers running requests and ends streams. Connections left after `seconds` are cut.
+    /// Drains the server: takes no new connections, answers running requests and ends streams. Connections left after
+    /// `seconds` are cut.
     public func stop(drainSeconds seconds: Double) {
         server.beginDrain()
         server.stop(deadlineSeconds: seconds)

@@ -4,18 +4,18 @@ import TimerService
 
 /// The requests of one loop, counted for `/metrics`.
 final class HTTPMetrics: Sendable {
-    /// Requests by route, method and status code.
+    /// The route, method and status code by which requests are counted.
     struct Key: Hashable {
-        /// nil if the path led to no route.
+        /// The route; nil if the path led to none.
         var route: Route?
         var method: String
         var code: Int
     }
 
     private struct Counts: Sendable {
-        /// Requests by a number that stands for route, method and status code.
+        /// The number of requests, by a number that encodes route, method and status code.
         var requests: [Int: Int] = [:]
-        /// How long requests took, by the place of their route.
+        /// The durations of requests, by the place of their route.
         var seconds = [Histogram](
             repeating: Histogram(bounds: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5]),
             count: Route.allCases.count + 1)
@@ -25,10 +25,11 @@ final class HTTPMetrics: Sendable {
 
     private static let methods: [HTTPMethod] = [.get, .head, .post, .put, .patch, .delete, .options, .other]
 
-    /// The index of the counts of `route`; requests without a route come last.
+    /// Returns the index of the counts of `route`; requests without a route come last.
     static func place(_ route: Route?) -> Int { route?.rawValue ?? Route.allCases.count }
 
-    /// The label of `route`. Paths without a route share one label, since clients can make any number of them.
+    /// Returns the label of `route`. Paths without a route share one label, since clients can make
+    /// any number of them.
     static func label(_ route: Route?) -> String { route?.path ?? "other" }
 
     /// Counts a request that was answered; `route` is nil if its path led to no route.
@@ -42,7 +43,7 @@ final class HTTPMetrics: Sendable {
         }
     }
 
-    /// The counts so far.
+    /// Returns the counts so far.
     func snapshot() -> (requests: [Key: Int], seconds: [Histogram]) {
         counts.withLock { counts in
             var named: [Key: Int] = [:]

@@ -14,9 +14,9 @@ final class LoopInbox: Sendable {
         case idCheck(ticket: UInt64, Result<Bool, StoreError>)
         /// Whether a stream that was asked for has an event to show.
         case probe(ticket: UInt64, hasEvent: Bool)
-        /// The parts of a stored answer; nil for a part that is gone.
+        /// The parts of a stored answer; nil for a part that is no longer stored.
         case storedAnswer(ticket: UInt64, Result<[StoredAnswer?], StoreError>)
-        /// The events of deliveries; nil for one that is gone.
+        /// The events of deliveries; nil for one that is no longer stored.
         case deliveryEvents(ticket: UInt64, Result<[OwedEvent?], StoreError>)
         /// Lines of an export.
         case exported(export: UInt64, Result<Replayer.Departed, StoreError>)
@@ -27,16 +27,16 @@ final class LoopInbox: Sendable {
 
     init(_ loop: Loop) { self.loop = loop }
 
-    /// Leaves a message. Any thread.
+    /// Adds a message and wakes the loop. May be called on any thread.
     func post(_ message: Message) {
         messages.withLock { $0.append(message) }
         loop.wake()
     }
 
-    /// Wakes the loop. Any thread.
+    /// Wakes the loop. May be called on any thread.
     func wake() { loop.wake() }
 
-    /// Takes out all messages.
+    /// Removes and returns all messages.
     func take() -> [Message] {
         messages.withLock { messages in
             let taken = messages

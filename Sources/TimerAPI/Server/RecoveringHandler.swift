@@ -5,14 +5,15 @@ import TimerService
 /// Answers the requests of one I/O loop while the log is read: health checks by whether the reading makes progress, and
 /// every other request with 503.
 ///
-/// It decides on each request's head and keeps no state, so that another handler can take its place at any moment.
+/// The handler answers each request at its head and keeps no state, so that another handler can take
+/// its place at any moment.
 final class RecoveringHandler: LoopHandler {
     private let recovery: Heartbeat
     private let configuration: APIConfiguration
     private let ids = IDSource()
     private let scratch = Scratch()
 
-    /// - Parameter recovery: beats while the log is read.
+    /// - Parameter recovery: the heartbeat of the reading of the log.
     init(_ recovery: Heartbeat, _ configuration: APIConfiguration) {
         self.recovery = recovery
         self.configuration = configuration
@@ -20,7 +21,7 @@ final class RecoveringHandler: LoopHandler {
 
     func admit(_ exchange: Exchange) -> Admission {
         let ticket = ticket(for: exchange)
-        // Another server looks for one that serves.
+        // A server that forwarded the request looks for one that serves.
         ticket.outcome = exchange.isFromPeer ? .problem(.misdirectedByPeer) : outcome(of: ticket)
         answer(ticket)
         return .refuse
@@ -53,7 +54,7 @@ final class RecoveringHandler: LoopHandler {
             Problem(.storageUnavailable, "the server is starting and still reads its log; nothing was changed"))
     }
 
-    /// Fills the response. A client that is refused is asked to try again soon.
+    /// Fills the response. A client whose health check fails is asked to try again after a second.
     private func answer(_ ticket: Ticket) {
         Renderer.render(ticket)
         if case .page(503, _, _) = ticket.outcome { ticket.exchange.response.add("Retry-After", "1") }

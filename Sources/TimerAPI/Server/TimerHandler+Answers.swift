@@ -49,7 +49,7 @@ extension TimerHandler {
         }
     }
 
-    /// Sends the response; in its place a refusal where there is no memory for it and nothing was changed.
+    /// Sends the response, or a refusal in its place if there is no memory for it and nothing was changed.
     func send(_ ticket: Ticket) {
         guard let answer = ticket.answer.take() else { return }
         if !ticket.exchange.reserveAnswer(ticket.exchange.response.body.count), ticket.mayBeRefused {

@@ -23,7 +23,8 @@ extension TimerHandler {
         takeAgain(ticket)
     }
 
-    /// Answers a request with the problem that stopped it. If it is still under way, it frees its idempotency key first.
+    /// Answers a request with the problem that stopped it. A request that is still under way first releases its
+    /// idempotency key.
     func giveUp(_ ticket: Ticket, _ problem: Problem) {
         var problem = problem
         if ticket.mayStandInPart { problem.standsInPart() }

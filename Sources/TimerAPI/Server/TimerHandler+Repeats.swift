@@ -27,7 +27,8 @@ extension TimerHandler {
         return Hash128(request.span, siphash: reader.siphash, tweak: 3)
     }
 
-    /// Reads the stored answer that a repeated request gets, or goes on from: from memory, or by the replay threads.
+    /// Reads the stored answer that a repeated request gets, or continues from: from memory, or by
+    /// the replay threads.
     func readStoredAnswer(at positions: [Int64], _ ticket: Ticket) {
         if positions.count == 1, let row = context.service.feed.row(holding: positions[0]) {
             return receivedStoredAnswer(.success([RowRecords(row).answer(at: positions[0])]), ticket)
@@ -38,7 +39,7 @@ extension TimerHandler {
         context.service.replayer.answers(at: positions) { inbox.post(.storedAnswer(ticket: serial, $0)) }
     }
 
-    /// Goes on with the stored answer that was read.
+    /// Continues a request with the stored answer that was read.
     func receivedStoredAnswer(_ result: Result<[StoredAnswer?], StoreError>, _ ticket: Ticket) {
         guard case .replay(let positions) = ticket.outcome else { return }
         let unreadable = Problem(.storageUnavailable, "the stored answer can't be read now")
@@ -61,8 +62,8 @@ extension TimerHandler {
         takeAgain(ticket)
     }
 
-    /// Looks up the answer's positions again: compaction may have moved it before it was read. Returns whether there is one
-    /// to be read.
+    /// Looks up the positions of the stored answer again: compaction may have moved it before it was read. Returns
+    /// whether there is one to be read.
     private func lookAgain(_ ticket: Ticket) -> Bool {
         guard let key = ticket.idempotency?.key, ticket.attempts < Self.mostLooks, let engine = log.value?.engine else {
             return false
@@ -73,6 +74,6 @@ extension TimerHandler {
         return !positions.isEmpty
     }
 
-    /// Most times an answer is looked up again because it was moved between the look-up and the read.
+    /// The most times that an answer is looked up again because it was moved between the look-up and the read.
     private static let mostLooks = 4
 }

@@ -4,12 +4,12 @@ import TimerCore
 import TimerLog
 import TimerService
 
-/// How streams and long polls begin: the checks, the timer's history, and the take-over of the connection.
+/// The beginning of streams and long polls: the checks, the timer's history, and the take-over of the connection.
 extension TimerHandler {
-    /// Begins a stream or a long poll, with its timer's own history first where the stream goes further back than memory.
+    /// Begins a stream or a long poll, with its timer's own history first where it begins further back than memory.
     ///
-    /// A timer that waits for a subscriber is told of the stream in a separate step, after every check that can refuse the
-    /// stream: a request that is refused changes nothing.
+    /// The stream subscribes to a timer that waits for a subscriber in a separate step, after every check that can
+    /// refuse the stream, since a request that is refused changes nothing.
     func beginStream(_ plan: StreamPlan, _ ticket: Ticket) {
         if plan.isAdmitted { return open(plan, ticket) }
         let horizon = context.service.horizon
@@ -31,7 +31,7 @@ extension TimerHandler {
         }
     }
 
-    /// Goes on once it is known whether the log holds the id that the client named.
+    /// Continues a request once it is known whether the log holds the id that the client named.
     func receivedIDCheck(_ result: Result<Bool, StoreError>, _ ticket: Ticket) {
         guard case .stream(let plan) = ticket.outcome else { return }
         switch result {
@@ -48,9 +48,9 @@ extension TimerHandler {
     }
 
     private func beginHistory(_ plan: StreamPlan, _ ticket: Ticket) {
-        // Memory may hold events of an earlier timer with this id, and a stream from the beginning shows only this timer's.
-        // The walk over its events can't begin at one that is not on disk yet (`--durability interval`): then the stream
-        // looks through all rows.
+        // Memory may hold events of an earlier timer with this id, and a stream from the beginning shows only this
+        // timer's. The walk over the timer's events can't begin at one that is not on disk yet (`--durability
+        // interval`): then the stream looks through all rows.
         let needsHistory = ticket.exchange.method != .head || plan.needsEvent
         guard let since = plan.since, plan.filter.timer != nil, needsHistory,
             since == .beginning || !context.service.feed.holds(after: since.position),
@@ -67,7 +67,7 @@ extension TimerHandler {
     func receivedHistory(_ result: Result<Replayer.History, StoreError>, _ ticket: Ticket) {
         guard case .stream(var plan) = ticket.outcome else { return }
         guard case .success(let history) = result else {
-            // While storage fails, the stream is served from memory if memory reaches back far enough.
+            // The stream is served from memory while storage fails, if memory reaches back far enough.
             if context.service.feed.holds(after: (plan.since ?? .beginning).position) { return open(plan, ticket) }
             ticket.outcome = .problem(Problem(.storageUnavailable, "the log can't be read now"))
             return respond(ticket)
@@ -104,7 +104,8 @@ extension TimerHandler {
         respond(ticket)
     }
 
-    /// Tells the timer, which waits for a subscriber, of this stream, if there is room for the stream.
+    /// Subscribes the stream to its timer, which waits for a subscriber, in a further step; refuses the stream if
+    /// there is no room for it.
     private func subscribe(_ plan: StreamPlan, _ ticket: Ticket) {
         guard context.streamCount < context.configuration.maximumStreams else {
             guard let answer = ticket.answer.take() else { return }
@@ -123,7 +124,7 @@ extension TimerHandler {
         streams.add(plan, .probe(ticket: ticket.serial))
     }
 
-    /// Opens a stream that has an event to show, and answers the request for another one.
+    /// Opens the stream if it has an event to show, and answers 204 otherwise.
     func receivedProbe(hasEvent: Bool, _ ticket: Ticket) {
         guard case .stream(var plan) = ticket.outcome else { return }
         plan.needsEvent = false
@@ -136,9 +137,9 @@ extension TimerHandler {
         send(ticket)
     }
 
-    /// Takes the connection over.
+    /// Takes the connection over for the stream or the long poll; a HEAD request is answered with the head only.
     private func open(_ plan: StreamPlan, _ ticket: Ticket) {
-        // The log may have gone while the store was read for the plan.
+        // This server may have lost the log while the store was read for the plan.
         guard log.value != nil else { return sendElsewhere(ticket) }
         var plan = plan
         if plan.mustSubscribe && !isDraining { return subscribe(plan, ticket) }

@@ -3,10 +3,10 @@ import Platform
 import TimerCore
 import TimerService
 
-/// Requests that wait: for room among the answers under way, or for the disk.
+/// Requests that wait for memory for their answers, or for the disk.
 extension TimerHandler {
-    /// Whether there is memory for the answer of a request that has not begun, beside the answers under way. A request
-    /// without waits for it, and is refused after a while.
+    /// Reserves memory for the answer of a request that has not begun, besides the answers under way. Returns false
+    /// if there is none: the request then waits for it, and is refused after `longestOverload`.
     func hasRoom(_ ticket: Ticket) -> Bool {
         guard !ticket.hasRoom else { return true }
         let bytes = ticket.operation.mostAnswerBytes
@@ -17,7 +17,8 @@ extension TimerHandler {
         return false
     }
 
-    /// Keeps a request that was refused as overload, to try it again, unless it has waited too long already.
+    /// Keeps a request that was refused as overload for another try. Returns false for any other outcome, while the
+    /// server drains, and once the request has waited for `longestOverload`.
     private func hold(_ ticket: Ticket) -> Bool {
         guard case .problem(let problem) = ticket.outcome, problem.kind == .overloaded, !isDraining,
             Clocks.monotonic() - ticket.exchange.startedAt < APILimits.longestOverload
@@ -35,7 +36,7 @@ extension TimerHandler {
         for ticket in again { enqueue(ticket) }
     }
 
-    /// Sends the answer of a request whose outcome is known, or has it wait for the disk.
+    /// Sends the answer of a request whose outcome is known, or makes the request wait for the disk.
     func decided(_ ticket: Ticket) {
         if hold(ticket) || followMove(ticket) { return }
         if let bytes = ticket.outcome.answerBytes {
@@ -52,7 +53,8 @@ extension TimerHandler {
         }
     }
 
-    /// Sends a request that came to a log which this server no longer owns to the server that does.
+    /// Forwards a request that was refused because this server has lost the log to the server that owns it. Returns
+    /// false for any other request.
     private func followMove(_ ticket: Ticket) -> Bool {
         guard case .problem(let problem) = ticket.outcome, problem.kind == .shuttingDown, desk != nil, !isDraining,
             !ticket.mayStandInPart, !ticket.isUnderWay, context.service.log.value !== log.value
@@ -61,15 +63,16 @@ extension TimerHandler {
         return true
     }
 
-    /// What became of the records that a ticket's answer rests on. An outcome that needs the store waits until the store has
-    /// what it needs.
+    /// Returns the fate of the records that a ticket's answer rests on. An outcome that needs the store is pending
+    /// until the store has what it needs.
     private func fate(of ticket: Ticket) -> Fate {
         switch ticket.outcome {
         case .needsEvents(let reading):
-            // If the events are lost, the request is told so once the store has not found them.
+            // Lost events count as durable here: the store then fails to find them, which decides the outcome.
             return isThere(reading.newest) ? .durable : .pending
         case .replay(let positions):
-            // The earlier parts stood when they were looked up. Other records between them may be lost: not parts of the answer.
+            // The earlier parts were not lost when they were looked up. Other records between them may be lost: they
+            // are no parts of the answer.
             guard let newest = positions.max() else { return fateOfRests(ticket) }
             guard let engine = log.value?.engine else { return .unknown }
             if newest <= engine.shownHead { return engine.fate(of: newest) }
@@ -83,7 +86,8 @@ extension TimerHandler {
         }
     }
 
-    /// What became of the records of a change. What another process goes on with may stand or not.
+    /// Returns the fate of the records of a change. After this process has lost the log, the next owner may have kept
+    /// the records or not.
     private func fateOfRests(_ ticket: Ticket) -> Fate {
         guard let engine = log.value?.engine else { return ticket.rests == 0...0 ? .durable : .unknown }
         return hasMoved(since: ticket) ? engine.fateOfEarlier(ticket.rests) : engine.fate(of: ticket.rests)
@@ -95,10 +99,10 @@ extension TimerHandler {
         return position <= engine.shownHead || engine.isLost(position)
     }
 
-    /// Whether this server can prove that what it holds is the newest.
+    /// Whether this server can prove that its state is the newest.
     private var mayShow: Bool { context.service.standing != .leaseOver }
 
-    /// Answers a request whose change this process won't hear of any more.
+    /// Answers a request whose change has an outcome that this process can't learn.
     private func loseSight(of ticket: Ticket) {
         ticket.isRendered = false
         giveUp(ticket, .unknownOutcome)
@@ -109,7 +113,7 @@ extension TimerHandler {
         giveUp(ticket, .lost)
     }
 
-    /// Answers the requests whose records have become durable, or were lost.
+    /// Answers the requests whose records have become durable, were lost, or have an unknown fate.
     func resolveWaiting() {
         guard !waiting.isEmpty else { return }
         swap(&waiting, &resolved)

@@ -8,8 +8,8 @@ import WireJSON
 
 /// Answers the requests of one I/O loop.
 ///
-/// The requests of one round of the loop are gathered and applied in one hold of the engine's lock. An answer is sent once
-/// the records that it rests on are durable.
+/// The requests of one round of the loop are gathered and applied in one hold of the engine's lock. An answer is sent
+/// once the records that it rests on are durable.
 package final class TimerHandler: LoopHandler {
     let context: APIContext
     let inbox: LoopInbox
@@ -25,16 +25,16 @@ package final class TimerHandler: LoopHandler {
     /// The round of reading the sockets whose requests have not all been carried out yet.
     private var readRound: Int?
     private(set) var streams: StreamTable!
-    /// The log, where this process owns it.
+    /// The log; nil unless this process owns it.
     private(set) var log: Published<ActiveLog?>.Copy
-    /// How often the log has come or gone.
+    /// The number of times that this process has gained or lost the log.
     private var moves: UInt64 = 0
     /// Requests that wait for a step under the lock: short ones, which take one step or a few, and long ones.
     private var ready = StepQueue<Ticket>()
     private var long = StepQueue<Ticket>()
     /// Requests that took a step in this hold of the lock.
     private var applied: [Ticket] = []
-    /// Requests whose answers wait for the disk; `resolved` holds them while they are looked at.
+    /// Requests whose answers wait for the disk; `resolved` holds them while they are examined.
     var waiting: [Ticket] = []
     var resolved: [Ticket] = []
     /// Requests that were refused as overload and wait for their next try.
@@ -161,10 +161,10 @@ package final class TimerHandler: LoopHandler {
         tellRead()
     }
 
-    /// Follows whether this process owns the log.
+    /// Takes note of the log that this process has gained or lost.
     private func followLog() {
         guard log.isBehind else { return }
-        // The outcomes that the removed log reported for requests that still wait.
+        // The removed log has reported outcomes for requests that still wait.
         resolveWaiting()
         let before = log.value
         _ = log.refresh()
@@ -172,11 +172,11 @@ package final class TimerHandler: LoopHandler {
         moves += 1
         guard before != nil else { return }
         streams.endAll()
-        // A run may hold places in the memory of the log that has gone.
+        // A run may hold places in the memory of the removed log.
         sendAllElsewhere()
     }
 
-    /// Whether the log has come or gone since a request began.
+    /// Whether this process has gained or lost the log since a request began.
     func hasMoved(since ticket: Ticket) -> Bool { moves > ticket.moves }
 
     package func socketsWereRead(round: Int) {
@@ -184,18 +184,18 @@ package final class TimerHandler: LoopHandler {
         tellRead()
     }
 
-    /// Tells the engine once all requests read from the sockets have been carried out.
+    /// Reports a round of reading to the engine once all requests that were read have been carried out.
     private func tellRead() {
         guard let round = readRound, ready.isEmpty else { return }
         readRound = nil
         socketReader.tellRead(round: round)
     }
 
-    /// Holds of the lock in one round of the loop.
+    /// The most holds of the lock in one round of the loop.
     static let stepsPerRound = 8
 
-    /// Takes one step each of the waiting requests in one hold of the lock, until the hold has cost as much as it may. At
-    /// least one long request takes a step: the one that has waited longest.
+    /// Takes one step each of the waiting requests in one hold of the lock, until the hold has cost as much as it
+    /// may. At least one long request takes a step: the one that has waited longest.
     private func applyReady() {
         guard let engine = log.value?.engine else { return sendAllElsewhere() }
         var hasLong = false

@@ -1,5 +1,5 @@
-/// Streams by the instant at which something is due for them: a ring of buckets, so that inserting and removing one cost
-/// the same however many there are. Instants are nanoseconds of the monotonic clock.
+/// A ring of buckets that holds streams by the instant at which something is due for them, so that inserting and
+/// removing one take constant time. Instants are nanoseconds of the monotonic clock.
 struct DueRing {
     /// A stream's place in the ring.
     struct Place {
@@ -7,7 +7,8 @@ struct DueRing {
         fileprivate var index: Int
     }
 
-    /// The width of a bucket: a stream is taken at most that much later than asked for, never earlier.
+    /// The width of a bucket: a stream within the ring's span is taken at most that much later than
+    /// asked for, never earlier.
     private let width: Int64
     private var buckets: [[EventStream]]
     /// The number of the bucket that is over next; bucket `n` holds what is due after `(n - 1) * width`, up to
@@ -16,7 +17,7 @@ struct DueRing {
     /// The end of the first bucket that may hold a stream; nil if none does.
     private(set) var next: Int64?
 
-    /// An empty ring. A stream that is due later than `count` times `width` from now is taken early, for the
+    /// Makes an empty ring. A stream that is due later than `count` times `width` from now is taken early, for the
     /// caller to insert it again.
     init(width: Int64, count: Int, now: Int64) {
         self.width = width
@@ -43,10 +44,11 @@ struct DueRing {
         last.due = place
     }
 
-    /// Removes the streams of every bucket that is over at `now`. Some may not be due yet: the caller inserts them again.
+    /// Removes and returns the streams of every bucket that is over at `now`. The caller inserts those again that are
+    /// not due yet.
     mutating func take(now: Int64) -> [EventStream] {
         var taken: [EventStream] = []
-        // After one lap every bucket has been looked at.
+        // Every bucket has been examined after one lap.
         var number = max(current, now / width - Int64(buckets.count) + 1)
         while number * width <= now {
             let bucket = Int(number % Int64(buckets.count))

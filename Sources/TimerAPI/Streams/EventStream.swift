@@ -2,30 +2,30 @@ import HTTPServer
 import TimerCore
 import TimerLog
 
-/// One reader of events, with its place in the log: a stream, a long poll that takes the first event only, or a probe that
-/// looks for the first one.
+/// A reader of events with its position in the log: a stream, a long poll that takes the first event only, or a probe
+/// that looks for the first one.
 ///
-/// Confined to its loop. It is a cursor over the log and holds no events beside those that its client's connection
-/// buffers. While it reads from the store it holds about a mebibyte of rows.
+/// An event stream is confined to its loop. It is a cursor over the log and holds no events besides those that its
+/// client's connection buffers. While it reads from the store it holds about a mebibyte of rows.
 final class EventStream {
-    /// Where its events go.
+    /// The destination of the stream's events.
     enum Sink {
         case stream(DetachedStream)
         case poll(ParkedAnswer)
-        /// To nobody: a request waits to know whether there is an event at all.
+        /// No destination: a request waits to learn whether there is an event to show.
         case probe(ticket: UInt64)
         case closed
     }
 
-    /// What the stream does at present.
+    /// The state of the stream.
     enum Mode {
-        /// It has seen all that its loop has seen, and gets what its channel gets.
+        /// The stream has examined everything that its loop has, and receives its channel's portions.
         case inStep
-        /// It has rows to read, one portion at a time.
+        /// The stream has rows to read for itself, one portion at a time.
         case behind
-        /// It waits for rows from the store.
+        /// The stream waits for rows from the store, or to try a failed read again.
         case reading
-        /// It waits for its client to read.
+        /// The stream waits for its client to read what is buffered.
         case paused
     }
 
@@ -37,38 +37,42 @@ final class EventStream {
     let origin: StreamOrigin?
     var sink: Sink
     var mode = Mode.behind
-    /// How far it has come by itself. A stream in step has examined everything that its loop has seen as well.
+    /// The last position that the stream has examined by itself. A stream in step has also examined everything that
+    /// its loop has.
     var cursor: StreamCursor
-    /// It ends once it has examined everything up to this position; nil for no end.
+    /// The position at which the stream ends, once it has examined everything up to there; nil for no end.
     var end: Int64?
-    /// Position of the newest event that its subscription caused. It is shown that one even if the server stops.
+    /// The position of the newest event that the stream's subscription caused. The stream shows that event even if
+    /// the server stops.
     let owedThrough: Int64?
-    /// Position of the newest record when the stream was requested.
+    /// The position of the newest record when the stream was requested.
     let begunAt: Int64
-    /// Events still to be sent.
+    /// The number of events that may still be sent.
     var left: Int
-    /// Positions of some of its timer's events that it has still to read from the store; see `StreamPlan`.
+    /// The positions of some of the timer's events that the stream has still to read from the store; see
+    /// `StreamPlan`.
     var history: ArraySlice<Int64>
     let lifeBegan: Int64
-    /// Whether missing rows are a gap to its client: the client named an id, or has been sent an event.
+    /// Whether missing rows are a gap to the client: always, but for a stream from the beginning
+    /// that has sent no event yet.
     var tellsGaps: Bool
-    /// Rows from the store that it has still to show.
+    /// Rows from the store that the stream has still to show.
     var rows: ArraySlice<LogRow> = []
-    /// Whether it counts as one of the table's `rowHolders`.
+    /// Whether the stream counts as one of the table's `rowHolders`.
     var holdsRows = false
-    /// Monotonic nanoseconds at which something was last sent on it.
+    /// The instant at which something was last sent on the stream, in monotonic nanoseconds.
     var lastSent: Int64
-    /// Monotonic nanoseconds at which a long poll gives up.
+    /// The instant at which a long poll ends without an event, in monotonic nanoseconds; nil for a stream or a probe.
     let deadline: Int64?
     /// Whether a long poll's time is over: it ends as soon as it has examined all rows.
     var isOverdue = false
-    /// Whether its timer may run again after it ended; for long polls.
+    /// Whether the timer of a long poll may run again after it ended.
     let isRestartable: Bool
-    /// The timer whose subscriber it is; nil if it is no subscriber.
+    /// The timer to which the stream is a subscriber; nil if it is no subscriber.
     let subscription: TimerKey?
-    /// Its place among its channel's members.
+    /// The stream's index among its channel's members.
     var seat = 0
-    /// Its place in the ring of heartbeats or of polls.
+    /// The stream's place in the ring of heartbeats or of polls.
     var due: DueRing.Place?
 
     init(
@@ -94,16 +98,16 @@ final class EventStream {
         lastSent = now
     }
 
-    /// Whether more than `limit` bytes are buffered for its client.
+    /// Whether more than `limit` bytes are buffered for the client.
     func isFull(_ limit: Int) -> Bool {
         if case .stream(let stream) = sink { return stream.bufferedBytes > limit }
         return false
     }
 
-    /// Whether it goes on with its timer's history.
+    /// Whether the stream reads its timer's history next.
     var readsHistory: Bool { !history.isEmpty && cursor.covers(lifeBegan - 1) }
 
-    /// Whether it is a long poll.
+    /// Whether the stream is a long poll.
     var isPoll: Bool { deadline != nil }
 }
 

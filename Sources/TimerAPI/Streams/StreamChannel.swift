@@ -1,18 +1,18 @@
-/// The streams of one loop with the same filter and format. Those in step are its members: a row's events are written
-/// once for all of them.
+/// The streams of one loop with the same filter and format. The streams in step are the channel's members: a row's
+/// events are written once for all of them.
 final class StreamChannel {
-    /// Filter and format.
+    /// The filter and the format that the channel's streams share.
     struct Key: Hashable {
         var filter: StreamFilter
         var format: StreamFormat
     }
 
     let key: Key
-    /// How many streams and polls use the channel, members or not.
+    /// The number of streams and polls that use the channel, members or not.
     var readers = 0
     /// The streams in step.
     private(set) var members: [EventStream] = []
-    /// Its index among its loop's channels that are not of one timer.
+    /// The channel's index in `StreamChannels.general`; unused for a channel of one timer.
     var place = 0
 
     init(_ key: Key) { self.key = key }
@@ -23,9 +23,9 @@ final class StreamChannel {
         members.append(stream)
     }
 
-    /// Removes a member, which does `mode` from now on.
+    /// Removes a member, whose mode becomes `mode`.
     ///
-    /// Its seat goes to the last member, so that a walk from the last member to the first misses none.
+    /// The member's seat goes to the last member, so that a walk from the last member to the first misses none.
     func leave(_ stream: EventStream, for mode: EventStream.Mode) {
         stream.mode = mode
         let last = members.removeLast()

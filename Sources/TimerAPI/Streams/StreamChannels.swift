@@ -1,19 +1,19 @@
 import TimerCore
 
-/// The channels of one loop, by filter and format, and by the timer that they are of.
+/// The channels of one loop, by filter and format, and by timer for those whose filter names one.
 struct StreamChannels {
     private var byKey: [StreamChannel.Key: StreamChannel] = [:]
     private var byTimer: [UInt64: [StreamChannel]] = [:]
-    /// The channels that are not of one timer.
+    /// The channels whose filter names no timer.
     private(set) var general: [StreamChannel] = []
 
-    /// Whether any channel is of one timer.
+    /// Whether the filter of any channel names a timer.
     var hasTimers: Bool { !byTimer.isEmpty }
 
-    /// The channels of the timer whose key has `hash`; also those of another timer, if the hashes are equal.
+    /// Returns the channels of the timer whose key has `hash`; also those of another timer, if the hashes are equal.
     func ofTimer(_ hash: UInt64) -> [StreamChannel] { byTimer[hash] ?? [] }
 
-    /// The channel of `key`, with one more reader.
+    /// Returns the channel of `key`, with one more reader.
     mutating func retain(_ key: StreamChannel.Key) -> StreamChannel {
         let channel: StreamChannel
         if let known = byKey[key] {

@@ -1,12 +1,12 @@
 import TimerCore
 
-/// Which events a stream shows.
+/// The choice of the events that a stream shows.
 struct StreamFilter: Hashable {
-    /// Only this timer's events; nil for those of all timers.
+    /// The timer whose events are shown; nil for all timers.
     var timer: TimerKey?
-    /// Only events of these types, a bit each by `EventType.rawValue`; nil for all types.
+    /// The types of the events that are shown, a bit each by `EventType.rawValue`; nil for all types.
     var types: UInt64?
-    /// Only events of timers that carry all of these labels, which are in encoded form.
+    /// The labels that a timer must carry for its events to be shown, each in encoded form.
     var labels: [[UInt8]] = []
 
     /// Whether events of this type are shown.

@@ -1,8 +1,8 @@
 package import HTTPServer
 
-/// How a stream writes its events.
+/// The format in which a stream writes its events.
 package enum StreamFormat {
-    /// A JSON object a line.
+    /// One JSON object per line.
     case ndjson
     /// Server-sent events.
     case sse

@@ -1,11 +1,11 @@
 import HTTPServer
 
-/// The request a long poll came from, for its answer and the access log.
+/// The request that a long poll came from, for its answer and the access log.
 struct StreamOrigin {
     var requestID: [UInt8]
     var target: [UInt8]
     var peer: String
-    /// Monotonic nanoseconds of the request's head.
+    /// The instant at which the request's head came, in monotonic nanoseconds.
     var startedAt: Int64
 
     init(_ ticket: Ticket) {

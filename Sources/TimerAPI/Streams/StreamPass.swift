@@ -1,25 +1,26 @@
 import TimerCore
 import TimerLog
 
-/// A pass over rows that are new to a loop: which channels have still to be shown which of their events.
+/// A pass over rows that are new to a loop. It shows each channel the events that concern it.
 ///
-/// It goes channel by channel and holds one portion at a time, so it can be interrupted after any step.
+/// The pass goes channel by channel and holds one portion at a time, so it can be interrupted after any step.
 struct StreamPass {
-    /// Streams in step have seen everything up to here once the pass is over.
+    /// The cursor that the streams in step have reached once the pass is over.
     let through: StreamCursor
     private let events: [(row: RowEvents, index: Int)]
-    /// Channels that have still to be served, each with the indices of the events that may concern it; nil for all events.
+    /// Channels that have still to be served, each with the indices of the events that may concern
+    /// it; nil for all events.
     private var channels: FIFO<(StreamChannel, [Int]?)> = FIFO()
     /// The channel being served.
     private var serving: (channel: StreamChannel, events: [Int]?)?
     private var draft: StreamPortionDraft?
-    /// How many of the channel's events the draft has seen.
+    /// The number of the channel's events that the draft has seen.
     private var drafted = 0
-    /// The portion being sent, and how many members have still to get it.
+    /// The portion being sent, and the number of members that have still to receive it.
     private var portion: StreamPortion?
     private var left = 0
 
-    /// Members that one step sends a portion to, and events that one step looks at.
+    /// The most members that one step sends a portion to, and the most events that it examines.
     private static let sentAtOnce = 32
     private static let examinedAtOnce = 256
 
@@ -63,7 +64,7 @@ struct StreamPass {
     /// Drafts the next portion, or a part of it.
     private mutating func examine() {
         guard let (channel, places) = serving, var draft = draft.take() else { return }
-        // All of its members have left.
+        // All members of the channel have left.
         if channel.members.isEmpty { return serving = nil }
         let count = places?.count ?? events.count
         let end = min(count, drafted + Self.examinedAtOnce)

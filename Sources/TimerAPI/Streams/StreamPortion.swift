@@ -2,7 +2,7 @@ import HTTPServer
 import TimerCore
 import TimerLog
 
-/// What a run of records holds for the streams of a channel: the events, as bytes to be sent.
+/// The events that a run of records holds for the streams of a channel, as bytes to be sent.
 final class StreamPortion {
     /// An event that ends streams of one timer.
     struct Closing {
@@ -10,12 +10,12 @@ final class StreamPortion {
         var type: EventType
     }
 
-    /// It holds the events of interest up to here, from the end of the portion before.
+    /// The end of the run of records, which begins where the portion before it ended.
     let through: StreamCursor
-    /// The events' positions, and the offset at which each one's bytes end.
+    /// The positions of the events, and the offset at which each one's bytes end.
     private let events: [(position: Int64, end: Int)]
     private let closings: [Closing]
-    /// The bytes of all its events; nil if there are none.
+    /// The bytes of all the events; nil if there are none.
     private let chunk: StreamChunk?
 
     init(through: StreamCursor, events: [(position: Int64, end: Int)], bytes: [UInt8], closings: [Closing]) {
@@ -25,11 +25,11 @@ final class StreamPortion {
         chunk = bytes.isEmpty ? nil : StreamChunk(bytes)
     }
 
-    /// What one stream gets of a portion.
+    /// The part of a portion that one stream receives.
     struct Share {
         /// The number of events.
         var count: Int
-        /// Their bytes; nil if there are none.
+        /// The bytes of the events; nil if there are none.
         var chunk: StreamChunk?
         /// The stream's cursor after them.
         var cursor: StreamCursor
@@ -37,7 +37,7 @@ final class StreamPortion {
         var isLast: Bool
     }
 
-    /// What `stream` gets of it: the events after its cursor and up to its end, no more than its limit allows.
+    /// Returns the part for `stream`: the events after its cursor and up to its end, no more than its limit allows.
     func share(of stream: EventStream) -> Share {
         let closing = closings.first { !stream.cursor.covers($0.position) && ends(stream, $0) }
         let end = min(stream.end ?? .max, closing?.position ?? .max)
@@ -59,8 +59,8 @@ final class StreamPortion {
         return StreamChunk(chunk.bytes.dropFirst(start).prefix(events[range.upperBound - 1].end - start))
     }
 
-    /// Whether no event can follow for `stream`: its timer was deleted, or a poll's timer has ended for good. Closings from
-    /// before the stream's request don't count: the timer existed when it was made.
+    /// Whether no event can follow for `stream`: its timer was deleted, or a poll's timer has ended for good.
+    /// Closings from before the stream's request don't count, since the timer existed when the request was made.
     private func ends(_ stream: EventStream, _ closing: Closing) -> Bool {
         guard closing.position > stream.begunAt else { return false }
         return closing.type == .deleted || stream.isPoll && !stream.isRestartable

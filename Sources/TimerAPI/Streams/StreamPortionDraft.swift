@@ -3,7 +3,7 @@ import TimerLog
 
 /// Collects the events of a portion.
 struct StreamPortionDraft {
-    /// Bytes at which a portion is full: few enough for a slow reader's buffer, and enough to keep the sends few.
+    /// The bytes at which a portion is full: few enough for a slow reader's buffer, and enough to keep the sends few.
     private static let fullBytes = 32 * 1024
 
     private let key: StreamChannel.Key
@@ -31,7 +31,7 @@ struct StreamPortionDraft {
         events.append((record.position, bytes.count))
     }
 
-    /// Takes the events of a row after `cursor` until the draft is full. Returns how far it has looked.
+    /// Takes the events of a row after `cursor` until the draft is full. Returns the cursor after what was examined.
     mutating func take(_ row: RowEvents, after cursor: StreamCursor) -> StreamCursor {
         for index in row.events.indices where !cursor.covers(row.events[index].position) {
             take(index, of: row)

@@ -9,7 +9,7 @@ struct StreamReader {
     private static let longestWait: Int64 = 600_000
     private static let defaultWait: Int64 = 30_000
 
-    /// The plan of a stream or, on `wait`, of a long poll.
+    /// Reads the plan of a stream or, on `wait`, of a long poll.
     func plan(_ ticket: Ticket) throws(Problem) -> StreamPlan {
         var plan = StreamPlan()
         var query = QueryReader(ticket.target)
@@ -52,7 +52,7 @@ struct StreamReader {
         return plan
     }
 
-    /// Every type's name and bit.
+    /// The name and the bit of every type.
     private static let typeNames: [(String, UInt64)] = EventType.allCases.map {
         ("\($0.name)", 1 << UInt64($0.rawValue))
     }

@@ -74,9 +74,9 @@ extension StreamTable {
         if show(portion, to: stream) { goOn(stream) }
     }
 
-    /// The events of a row; nil if it is damaged, which the operator is told.
+    /// Returns the events of a row; nil if the row is damaged, which is reported to the operator.
     ///
-    /// - Parameter isNew: other loops pass over the row as well.
+    /// - Parameter isNew: whether the other loops pass over the row as well, so that its decoding is shared.
     func events(of row: LogRow, isNew: Bool = false) -> RowEvents? {
         if let known = recent.events(of: row) { return known }
         do throws(StoreError) {
@@ -89,7 +89,8 @@ extension StreamTable {
         }
     }
 
-    /// Reads the rows that a stream needs next from the store. The number of streams that hold rows is bounded: others wait.
+    /// Reads the rows that a stream needs next from the store. The number of streams that hold rows is bounded:
+    /// others wait.
     private func fetch(_ stream: EventStream) {
         stream.mode = .reading
         if rowHolders < Self.mostRowHolders { ask(stream) } else { awaitingRows.append(stream) }
@@ -110,7 +111,7 @@ extension StreamTable {
         }
     }
 
-    /// Drops a stream's rows, and gives its place to the next stream that waits for rows.
+    /// Drops a stream's rows, and gives its place as a row holder to the next stream that waits for rows.
     func dropRows(of stream: EventStream) {
         stream.rows = []
         guard stream.holdsRows else { return }
@@ -154,14 +155,14 @@ extension StreamTable {
         }
     }
 
-    /// Has a stream that can't read on now try again after a while.
+    /// Queues a stream that can't read on for another try; ends it if it is overdue.
     private func tryLater(_ stream: EventStream) {
         if stream.isOverdue { return finish(stream) }
         stream.mode = .reading
         failed.append(stream)
     }
 
-    /// Ends a stream whose next rows are no longer kept, after it has told its client of the gap.
+    /// Ends a stream whose next rows are no longer kept, after reporting the gap to its client.
     private func loseTrack(_ stream: EventStream) {
         switch stream.sink {
         case .stream(let detached):

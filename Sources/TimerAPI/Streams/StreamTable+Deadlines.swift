@@ -25,7 +25,8 @@ extension StreamTable {
         feed()
     }
 
-    /// Sends a heartbeat on a stream on which nothing was sent for a while. A stream whose client has vanished is closed.
+    /// Sends a heartbeat on a stream on which nothing was sent for a while. A stream whose client
+    /// has vanished is aborted.
     func beat(_ stream: EventStream) {
         guard case .stream(let detached) = stream.sink else { return }
         if detached.isUnacknowledged(milliseconds: heartbeat / 1_000_000) { return detached.abort() }
@@ -40,7 +41,7 @@ extension StreamTable {
         beats.insert(stream, at: min(stream.lastSent + heartbeat, now + heartbeat / 2))
     }
 
-    /// Lets the streams whose rows could not be read try again.
+    /// Queues the streams whose rows could not be read for another try.
     func retryReads() {
         let again = failed
         failed = []

@@ -1,9 +1,9 @@
 import HTTPServer
 import TimerService
 
-/// How streams and long polls end.
+/// The ends of streams and long polls.
 extension StreamTable {
-    /// Answers a long poll, which ends.
+    /// Answers and ends a long poll.
     func answerPoll(_ stream: EventStream, _ parked: ParkedAnswer, status: Int) {
         guard let origin = stream.origin else { return }
         parked.response.status = status
@@ -31,7 +31,7 @@ extension StreamTable {
         }
     }
 
-    /// Ends a probe: its request goes on.
+    /// Ends a probe, so that its request goes on.
     func answerProbe(_ stream: EventStream, _ ticket: UInt64, hasEvent: Bool) {
         remove(stream)
         inbox.post(.probe(ticket: ticket, hasEvent: hasEvent))
@@ -44,15 +44,15 @@ extension StreamTable {
             remove(stream)
             detached.abort()
         case .probe(let ticket):
-            // The stream shows its client what is wrong.
+            // The stream that is opened after the probe shows its client what is wrong.
             answerProbe(stream, ticket, hasEvent: true)
         case .poll, .closed:
             finish(stream)
         }
     }
 
-    /// Ends every stream, since the server stops, but for two kinds: a stream with an end, whose answer would look complete
-    /// if it were cut, and a stream that has still to show the event that its subscription caused.
+    /// Ends every stream, since the server stops, but for two kinds: a stream with an end, whose answer would look
+    /// complete if it were cut, and a stream that has still to show the event that its subscription caused.
     func drain() {
         isDraining = true
         for stream in Array(streams.values) where stream.end == nil {
@@ -65,10 +65,10 @@ extension StreamTable {
         }
     }
 
-    /// Ends every stream, since another process owns the log: their clients go on there.
+    /// Ends every stream, since another process owns the log: the clients go on there.
     func endAll() { for stream in Array(streams.values) { stream.end == nil ? finish(stream) : cut(stream) } }
 
-    /// How far a stream has come, with its channel or by itself.
+    /// Returns the position up to which a stream has examined everything, with its channel or by itself.
     func examined(_ stream: EventStream) -> StreamCursor {
         stream.mode == .inStep ? max(stream.cursor, passed) : stream.cursor
     }

@@ -6,10 +6,10 @@ import TimerService
 
 /// Every stream and long poll of one loop.
 ///
-/// The loop passes over each new row once. A stream that has seen all rows is *in step*: it is sent the bytes that are made
-/// once for all of its channel. A stream that begins further back, or whose client reads too slowly, is *behind*: it reads
-/// rows for itself, from memory or the store, until it is in step. All streams together get a bounded time of a round, so
-/// that requests are served between the parts of a broadcast to thousands.
+/// The loop passes over each new row once. A stream that has seen all rows is *in step*: it is sent the bytes that
+/// are made once for all of its channel. A stream that begins further back, or whose client reads too slowly, is
+/// *behind*: it reads rows for itself, from memory or the store, until it is in step. All streams together get a
+/// bounded time of a round, so that requests are served between the parts of a broadcast to thousands.
 final class StreamTable {
     let service: TimerService
     /// The rows that were decoded last, shared with the other loops.
@@ -20,7 +20,8 @@ final class StreamTable {
     private(set) var streams: [UInt64: EventStream] = [:]
     private var nextID: UInt64 = 1
     private var channels = StreamChannels()
-    /// Rows up to `seen` have been passed, or are in the present pass; streams in step have been shown those up to `passed`.
+    /// Rows up to `seen` have been passed, or are in the present pass; streams in step have been
+    /// shown those up to `passed`.
     private(set) var seen: StreamCursor
     private(set) var passed: StreamCursor
     private var pass: StreamPass?
@@ -28,28 +29,29 @@ final class StreamTable {
     var bounded: [EventStream] = []
     /// Streams that are behind and can read on.
     var queue: FIFO<EventStream> = FIFO()
-    /// How many streams have asked the store for rows, or hold rows from it; `awaitingRows` are queued for a place.
+    /// The number of streams that have asked the store for rows, or hold rows from it;
+    /// `awaitingRows` are queued for a place.
     var rowHolders = 0
     var awaitingRows: FIFO<EventStream> = FIFO()
     /// Streams whose rows could not be read; they try again.
     var failed: [EventStream] = []
     /// Rows decoded, and portions made, in this round.
     var recent = CatchUpCache()
-    /// Whether the server stops. Streams that end for that do not unsubscribe: after the next start their clients get time to
-    /// come back.
+    /// Whether the server stops. Streams that end for that do not unsubscribe, so that their clients get time to come
+    /// back after the next start.
     var isDraining = false
     var beats: DueRing
     /// Streams that are due for a heartbeat.
     var beatsDue: [EventStream] = []
     var polls: DueRing
 
-    /// Nanoseconds of a round that streams may take.
+    /// The nanoseconds of a round that streams may take.
     private static let roundNs: Int64 = 1_000_000
-    /// Bytes that may be buffered for a client before its stream stops reading.
+    /// The bytes that may be buffered for a client before its stream stops reading.
     static let bufferBytes = 64 * 1024
-    /// Heartbeats are exact to this fraction of the time between them.
+    /// The divisor of the time between heartbeats that gives their precision.
     private static let heartbeatGrains: Int64 = 16
-    /// Nanoseconds to whose multiples the ends of polls are rounded up.
+    /// The nanoseconds to whose multiples the ends of polls are rounded up.
     private static let pollGrain: Int64 = 10_000_000
 
     init(
@@ -68,7 +70,7 @@ final class StreamTable {
         polls = DueRing(width: Self.pollGrain, count: 500, now: now)
     }
 
-    // MARK: Coming and going
+    // MARK: Adding and removing
 
     /// Adds a stream whose connection was taken over.
     func add(_ plan: StreamPlan, _ sink: EventStream.Sink, origin: StreamOrigin? = nil) {
@@ -93,7 +95,7 @@ final class StreamTable {
         goOn(stream)
     }
 
-    /// Forgets a stream whose client has gone or that has ended.
+    /// Removes a stream that has ended or whose client has disconnected.
     func remove(_ stream: EventStream) {
         stream.sink = .closed
         guard streams.removeValue(forKey: stream.id) != nil else { return }
@@ -105,7 +107,7 @@ final class StreamTable {
         channels.release(stream.channel)
     }
 
-    /// Goes on with a stream whose client has read all that was buffered.
+    /// Resumes a stream whose client has read all that was buffered.
     func resume(_ stream: EventStream) {
         if stream.mode == .paused { goOn(stream) }
     }
@@ -117,7 +119,8 @@ final class StreamTable {
         inbox.wake()
     }
 
-    /// Makes a stream that has seen every row up to `seen` a member of its channel. The present pass has nothing new for it.
+    /// Makes a stream that has seen every row up to `seen` a member of its channel. The present pass
+    /// has nothing new for it.
     func join(_ stream: EventStream) {
         if stream.isOverdue || stream.end.map({ stream.cursor.covers($0) }) ?? false { return finish(stream) }
         stream.channel.join(stream)
@@ -155,14 +158,14 @@ final class StreamTable {
         recent.removeAll()
     }
 
-    /// Drops, once the last stream has left, everything that was kept for streams.
+    /// Drops everything that was kept for streams, once the last one has left.
     private func forget() {
         pass = nil
         recent.removeAll()
         (queue, awaitingRows, failed, beatsDue, bounded) = (FIFO(), FIFO(), [], [], [])
     }
 
-    /// Begins, with the first stream, at what was shown so far.
+    /// Resets the table for its first stream: the rows that the feed has published count as passed.
     private func beginAnew() {
         forget()
         seen = StreamCursor(service.feed.head)
@@ -182,8 +185,8 @@ final class StreamTable {
         return true
     }
 
-    /// A pass over the new rows: as many as there are, so that rows which come during a pass are shown in fewer, larger
-    /// portions.
+    /// Returns a pass over the new rows, up to `bytesPassed` of them, so that rows which come during a pass are shown
+    /// in fewer, larger portions; nil if there are none.
     private func nextPass() -> StreamPass? {
         var rows: [RowEvents] = []
         var bytes = 0
@@ -214,7 +217,7 @@ final class StreamTable {
     /// Bytes of rows that one pass takes.
     private static let bytesPassed = BatchRows.maximumRowBytes
 
-    /// Has every stream in step read on for itself.
+    /// Makes every stream in step read on for itself.
     private func leaveStep() {
         for stream in streams.values where stream.mode == .inStep {
             stream.cursor = max(stream.cursor, passed)
