@@ -4,12 +4,12 @@ import WireJSON
 struct Answers {
     private let bytes: [UInt8]
     private var place = 0
-    /// Whether an answer may lack the body it announces, as those to HEAD do.
+    /// Whether an answer may lack the body that it announces, as those to HEAD do.
     private let mayLackBodies: Bool
     /// The status codes of the final answers, in order.
     private(set) var statuses: [Int] = []
 
-    /// - Parameter input: what was sent. Which request an answer belongs to can't be told from outside.
+    /// - Parameter input: the bytes that were sent. The request of an answer can't be known from outside.
     init(_ bytes: [UInt8], to input: [UInt8]) {
         self.bytes = bytes
         mayLackBodies = String(decoding: input, as: UTF8.self).contains("HEAD ")
@@ -17,7 +17,7 @@ struct Answers {
 
     /// Reads to the end. A malformed answer ends the run.
     ///
-    /// The last answer may be cut off where it is a stream: the client has left.
+    /// The last answer may be cut off where it is a stream: the client has disconnected.
     mutating func readAll() {
         while place < bytes.count {
             let head = readHead()
@@ -103,7 +103,7 @@ struct Answers {
             require(coding == "chunked", "'\(coding)' is no coding of ours")
             readChunks(&answer)
         } else {
-            // As to HTTP/1.0, where the end of the connection ends the body.
+            // An answer to HTTP/1.0: the end of the connection ends the body.
             require(answer.closes, "nothing says where the body ends")
             answer.body = bytes[place...]
             answer.isWhole = false

@@ -32,12 +32,12 @@ private func fuzzBatch(_ body: [UInt8]) {
     else { return }
     if form == .array {
         var document = JSONDocument()
-        // Its elements may be nested as deeply as a line, so it may be one level deeper.
+        // The elements may be nested as deeply as a line, so the array may be one level deeper.
         do { try document.parse(body) } catch {
             require(error.message == "nesting over 32", "an array was taken that can't be parsed: \(error)")
         }
     }
-    // Its lines are read, those of one step at a time; another target applies them.
+    // The lines of one step are read at a time; another target applies them.
     for _ in 0..<2 { run.prepare({ Array("made".utf8) }, requestID: []) }
     require(run.outputBytes == 0, "a batch has results of lines that were not applied")
 }

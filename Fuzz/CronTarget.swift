@@ -8,7 +8,8 @@ func fuzzCron(_ input: [UInt8]) {
     requireOneOrder(schedule, after: start, in: zones[Int(input[0]) % zones.count])
 }
 
-/// Zones of each kind: an hour or half of one, at midnight, in the southern summer, backwards, none.
+/// Zones whose clocks change in each way: by an hour or half of one, at midnight, in the southern summer,
+/// backwards, not at all.
 private let zones: [TimeZoneTable] = [
     "UTC0", "CET-1CEST,M3.5.0,M10.5.0/3", "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", "EET-2EEST,M4.5.5/0,M10.5.4/24",
     "IST-1GMT0,M10.5.0,M3.5.0/1", "<-02>2<-01>,M3.5.0/-1,M10.5.0/0", "NPT-5:45",

@@ -9,7 +9,7 @@ final class Foretold {
     private let rules: TimerRules
     private let fires: [Int64]
 
-    /// How many fires are previewed and awaited.
+    /// The number of fires that are previewed and awaited.
     private static let count = 5
 
     /// Makes the timer; nil where its schedule can't work now.
@@ -47,9 +47,10 @@ final class Foretold {
         return view
     }
 
-    /// Lets time pass from waking to waking, and requires the previewed fires.
+    /// Advances time from waking to waking, and requires the previewed fires.
     func run() {
-        // No schedule gives a watchdog's fires in advance, nor the instants of one that counts from its fires.
+        // A watchdog's fires are not known in advance, nor are the instants of a schedule that counts from its
+        // fires.
         guard rules.schedule.kind != .watchdog, rules.mode == .fixedRate, rules.start == .now else { return }
         var seen: [Int64] = []
         for _ in 0..<100 where seen.count < fires.count {

@@ -2,8 +2,8 @@ import Glibc
 
 /// Input: what a client sends on a connection, in pieces: a byte 0xFF, which no request needs, ends a piece.
 ///
-/// The server is a real one, with its threads and its store in memory. Each input finds it without timers, and one in
-/// sixteen looks at its health though it left none.
+/// The server is a real one, with its threads and its store in memory. Each input finds the server without timers,
+/// and one input in sixteen checks the server's health even where it left no timers.
 func fuzzHTTP(_ input: [UInt8]) {
     let pieces = input.split(separator: 0xFF).map { Array($0) }
     var answers = Answers(exchange(pieces), to: Array(pieces.joined()))

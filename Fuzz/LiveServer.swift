@@ -44,7 +44,7 @@ final class LiveServer: Sendable {
 
     var timerCount: Int { engine.lock.withLock { engine.scheduler.count } }
 
-    /// A new connection.
+    /// Opens a new connection.
     func connect() -> Int32 {
         let client = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()

@@ -2,7 +2,7 @@ import Platform
 import TimerCore
 import TimerLog
 
-/// Input: a byte that says what follows. If even: a row's data as they are. If odd: records, each two bytes of length
+/// Input: a byte that selects what follows. Even: a row's data as they are. Odd: records, each two bytes of length
 /// and its body; the checksums, at which damage mostly ends, are made to fit.
 func fuzzRecords(_ input: [UInt8]) {
     guard let mode = input.first else { return }

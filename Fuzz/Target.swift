@@ -2,7 +2,7 @@ import Glibc
 
 /// A parser under fuzzing; the environment's `FUZZ_TARGET` picks one.
 ///
-/// A target checks promises of its parser beside that it does not crash.
+/// A target checks promises of its parser, besides that the parser does not crash.
 enum Target: String {
     case answer, body, cron, definition, duration, http, instant, json, record, target, webhook, zone
 

@@ -7,7 +7,7 @@ import WireJSON
 /// A request's path and query; `Target` alone is the enum of parsers under fuzzing.
 private typealias RequestTarget = TimerAPI.Target
 
-/// Input: the target of a request, as its first line has it; below, header lines.
+/// Input: the target of a request, as its first line has it, and header lines on the lines below.
 func fuzzTarget(_ input: [UInt8]) {
     let lines = input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     fuzzHeaders(lines.dropFirst())

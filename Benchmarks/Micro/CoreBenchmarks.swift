@@ -1,7 +1,8 @@
 import TimerCore
 
 extension Benchmark {
-    /// The scheduler with its table and wheel: each step with its effects stamped, as in the server, and nothing written.
+    /// The scheduler with its table and wheel. The effects of each step are stamped, as in the server, and nothing
+    /// is written.
     static let core = [
         Benchmark("core.create-idle") { create($0, start: .manual) },
         Benchmark("core.create-running") { create($0, start: .now) },
@@ -49,7 +50,7 @@ extension Benchmark {
         return set.scheduler.count
     }
 
-    /// Does something to one timer after the other; a crowd makes no difference to that.
+    /// Runs `step` on one timer after the other. There is no crowd, as it would make no difference.
     private static func each(
         _ count: Int, _ schedule: Schedule = .month, _ step: (inout TimerSet, Int) -> Void
     ) -> Int {
@@ -58,13 +59,13 @@ extension Benchmark {
         return Int(set.position)
     }
 
-    /// Lets time pass so many times, and each time another timer's entry in the wheel come up: from its third level, as
-    /// it is due within minutes.
+    /// Advances time `count` times, and each time another timer's entry in the wheel comes up: from the wheel's
+    /// third level, as the timer is due within minutes.
     ///
     /// - Parameters:
-    ///   - schedule: of each; nil for no such timers.
-    ///   - eventsEach: how many events each makes.
-    ///   - prepare: what is done to the timers before.
+    ///   - schedule: the schedule of each timer; nil for no such timers.
+    ///   - eventsEach: how many events each timer makes.
+    ///   - prepare: the set-up of the timers, which runs before.
     private static func pass(
         _ count: Int, of schedule: ((Int) -> Schedule)? = nil, eventsEach: Int,
         _ prepare: (inout TimerSet) -> Void = { _ in }

@@ -2,8 +2,9 @@ import Glibc
 
 /// Runs one benchmark for so many operations, under a tool that counts instructions: `instructions NAME COUNT`.
 ///
-/// Without arguments it prints the benchmarks, each with the two counts it is to be run with. Set-up does not depend on
-/// the count, so what the two runs differ by is the operations' own. Nothing here reads a clock, and nothing is random.
+/// Without arguments the program prints the benchmarks, each with the two counts that it is to be run with. Set-up
+/// does not depend on the count, so the two runs differ by the operations' own instructions. Nothing here reads a
+/// clock, and nothing is random.
 @main
 enum Instructions {
     static func main() {
@@ -18,7 +19,7 @@ enum Instructions {
             print("usage: instructions [NAME COUNT], a count of 1 to \(Benchmark.many)")
             exit(64)
         }
-        // Printed so that no work is left out as having no result.
+        // The result is printed so that no work is left out as having none.
         print(benchmark.run(count))
     }
 }
@@ -29,12 +30,12 @@ struct Benchmark: Sendable {
     static let few = 1_024
     /// The count of the longer run; set-up provides for so many.
     static let many = 5_120
-    /// Timers there are besides, where their number matters.
+    /// The number of further timers, where it matters.
     static let crowd = 100_000
 
-    /// What an operation is, after the module it is of.
+    /// The name of the operation, after that of its module.
     let name: String
-    /// Sets up, does so many operations, and returns something of each.
+    /// The function that sets up, does so many operations, and returns something of each.
     let run: @Sendable (Int) -> Int
 
     init(_ name: String, _ run: @escaping @Sendable (Int) -> Int) {

@@ -60,12 +60,12 @@ extension Benchmark {
 
 /// Records as the server writes them.
 enum LogSample {
-    /// Timers of a batch.
+    /// The number of timers of a batch.
     static let batch = 128
 
     static let created = made[0]
     static let activated = made[1]
-    /// Of a repeating timer.
+    /// The fire of a repeating timer.
     static let fired: Effect = {
         var set = TimerSet(1) { _ in .every(1, first: .period) }
         _ = set.pass(1)
@@ -87,7 +87,7 @@ enum LogSample {
         return bytes
     }
 
-    /// Appends a record; but for a creation it follows the one right before.
+    /// Appends a record. Its timer's earlier record is the one right before it; a creation has none.
     static func append(_ effect: Effect, _ definition: [UInt8], to bytes: inout [UInt8]) {
         guard let type = effect.type else { return }
         RecordCodec.append(

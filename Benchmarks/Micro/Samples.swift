@@ -2,7 +2,7 @@ import TimerCore
 import TimerLog
 import WireJSON
 
-/// What the benchmarks work on.
+/// The data that the benchmarks work on.
 enum Sample {
     /// A JSON string of 256 bytes.
     static let payload = Array("\"\(String(repeating: "x", count: 254))\"".utf8)
@@ -17,10 +17,10 @@ enum Sample {
     /// Milliseconds of a slot in the wheel's fourth level.
     static let wheelSlot: Int64 = 64 * 64 * 64
 
-    /// The name a server gives its timer number `index`.
+    /// The id that a server gives timer number `index`.
     static func id(_ index: Int) -> [UInt8] {
         var text: [UInt8] = []
-        // Spread like random bits, and always the same.
+        // The bits are spread like random ones, and always the same.
         let random = UInt64(index) &* 0x9E37_79B9_7F4A_7C15
         UUIDv7.append(milliseconds: wall + Int64(index), random: (random >> 48, random), to: &text)
         return text
@@ -34,7 +34,7 @@ enum Sample {
             id: id.span, labels: none.span, rules: rules, webhook: none.span, payload: payload.span)
     }
 
-    /// Rules with every default but where it starts.
+    /// Rules with every default but the start policy.
     static func rules(_ schedule: Schedule, start: StartPolicy = .now) -> TimerRules {
         var rules = TimerRules(schedule)
         rules.start = start

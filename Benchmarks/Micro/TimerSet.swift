@@ -1,19 +1,19 @@
 import TimerCore
 import TimerLog
 
-/// A scheduler, and what its caller does for it: time, positions and records.
+/// A scheduler, with the work that its caller does: time, positions and records.
 struct TimerSet: ~Copyable {
     var scheduler = Scheduler(secret: Sample.secret)
     var now = Sample.now
     var effects: [Effect] = []
-    /// The effects of the step before.
+    /// The effects of the last step.
     private(set) var told: [Effect] = []
-    /// Position of the newest event.
+    /// The position of the newest event.
     private(set) var position: Int64 = 0
-    /// Where the timers are, as they were made.
+    /// The slots of the timers, in the order in which these were made.
     private(set) var slots: [SlotIndex] = []
 
-    /// Room for the names and definitions of the timers that are made while instructions count.
+    /// The keys and definitions of prepared timers, encoded before their making is measured.
     private(set) var keys: [TimerKey] = []
     private(set) var definitions: [[UInt8]] = []
 
@@ -23,12 +23,13 @@ struct TimerSet: ~Copyable {
     private var passes: Int64 = 0
     private var start = Sample.now
 
-    /// The instant of the pass number `index`, in milliseconds from where passing began: the last that fits a step.
+    /// The instant of pass number `index`, in milliseconds from the start of the passes: the last that fits a
+    /// step.
     static func instant(_ index: Int) -> Int64 { Int64(index + 1) * step - 1 }
 
     /// Makes `count` timers, each with a schedule of its own.
     init(_ count: Int = 0, start: StartPolicy = .now, _ schedule: (Int) -> Schedule = { _ in .month }) {
-        // Over nothing, so that the wheels stand where the clocks do.
+        // Time advances over nothing, so that the wheels are where the clocks are.
         _ = scheduler.advance(to: now, limit: 1, &effects)
         for index in 0..<count {
             prepare(index, Sample.rules(schedule(index), start: start))
@@ -38,7 +39,7 @@ struct TimerSet: ~Copyable {
         definitions = []
     }
 
-    /// Adds timers that are due over a month, far behind all others.
+    /// Adds timers that are due over a month, long after all others.
     mutating func crowd(_ count: Int = Benchmark.crowd) {
         for index in 0..<count {
             prepare(Benchmark.many + index, Sample.rules(.after(86_400_000 + Int64(index) * 25_920)))
@@ -48,7 +49,7 @@ struct TimerSet: ~Copyable {
         definitions = []
     }
 
-    /// Encodes the timer number `index`, to be made later.
+    /// Encodes timer number `index`, to be made later.
     mutating func prepare(_ index: Int, _ rules: TimerRules) {
         let definition = Sample.definition(index, rules)
         keys.append(TimerKey(definition: definition.span, siphash: scheduler.siphash))
@@ -74,7 +75,7 @@ struct TimerSet: ~Copyable {
         finishStep()
     }
 
-    /// Lets time pass so many times. Returns how many events that made.
+    /// Advances time `times` times, a step each. Returns the number of events that this made.
     mutating func pass(_ times: Int) -> Int {
         var events = 0
         for _ in 0..<times {
@@ -87,7 +88,7 @@ struct TimerSet: ~Copyable {
         return events
     }
 
-    /// Lets time pass in which nothing is due, to where passing begins anew.
+    /// Advances time by a slot of the wheel in which nothing is due, and starts the passes again from there.
     mutating func skip() {
         start.elapsed += Sample.wheelSlot * 1_000_000
         now = start

@@ -11,14 +11,14 @@ public struct CurlCode: Error, Sendable, Equatable {
         if value != CURLE_OK { throw CurlCode(value) }
     }
 
-    /// What libcurl says about the code in general.
+    /// libcurl's general description of the code.
     var text: String { unsafe String(cString: curl_easy_strerror(value)) }
 }
 
 extension CurlCode {
     /// The transfer came to its end.
     public static let ok = CurlCode(CURLE_OK)
-    /// The delegate, or the caller, gave the transfer up.
+    /// The delegate, or the caller, aborted the transfer.
     public static let aborted = CurlCode(CURLE_ABORTED_BY_CALLBACK)
     /// The delegate took fewer bytes than there were.
     public static let writeError = CurlCode(CURLE_WRITE_ERROR)

@@ -5,7 +5,7 @@ extension EasyHandle {
     public struct TextOption: Sendable {
         let value: CURLoption
 
-        /// Where the transfer goes.
+        /// The URL of the transfer.
         public static let url = TextOption(value: CURLOPT_URL)
         /// The Unix socket to connect to instead of the URL's host.
         public static let unixSocketPath = TextOption(value: CURLOPT_UNIX_SOCKET_PATH)

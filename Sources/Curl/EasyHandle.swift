@@ -7,9 +7,9 @@ import Glibc
 /// added to.
 @safe public final class EasyHandle {
     let handle: UnsafeMutableRawPointer
-    /// What `MultiHandle.nextEnded` tells the transfer by: its place in a list of the owner's.
+    /// The transfer's index in a list of the owner's, by which `MultiHandle.nextEnded` names the transfer.
     public var index = 0
-    /// Takes the answer. Alive while a transfer runs.
+    /// The receiver of the answer. Alive while a transfer runs.
     public unowned var delegate: (any TransferDelegate)?
     private var sockets: SocketWatch?
     private let errorText: UnsafeMutablePointer<CChar>
@@ -19,7 +19,7 @@ import Glibc
 
     private static let hasStarted: Bool = ccurl_start() == CURLE_OK
 
-    /// Nil where libcurl can't start: no memory, or no random numbers.
+    /// Makes a handle; nil where libcurl can't start: no memory, or no random numbers.
     public init?() {
         guard Self.hasStarted, let handle = unsafe curl_easy_init() else { return nil }
         unsafe self.handle = handle
@@ -60,19 +60,19 @@ import Glibc
         try CurlCode.check(unsafe ccurl_set_number(handle, option.value, number))
     }
 
-    /// Has HTTP/2 be used where TLS agrees on it, HTTP/1.1 otherwise.
+    /// Makes the transfer use HTTP/2 where TLS agrees on it, HTTP/1.1 otherwise.
     public func setHTTP2OverTLS() throws(CurlCode) {
         try set(.httpVersion, Int(CURL_HTTP_VERSION_2TLS))
     }
 
-    /// Has `TransferDelegate.pulse` be called.
+    /// Makes libcurl call `TransferDelegate.pulse`.
     public func setPulse() throws(CurlCode) {
         try CurlCode.check(unsafe ccurl_set_pulse(handle, takePulse, context))
     }
 
-    /// Has the delegate be asked before each connection and before each request.
+    /// Makes libcurl ask the delegate before each connection and before each request.
     ///
-    /// - Parameter sockets: is told of connections; outlives them, which may outlive the handle.
+    /// - Parameter sockets: is notified of connections; outlives them, which may outlive the handle.
     public func setConnectionChecks(_ sockets: SocketWatch) throws(CurlCode) {
         self.sockets = sockets
         try CurlCode.check(unsafe ccurl_set_opener(handle, openSocket, context))
@@ -81,9 +81,9 @@ import Glibc
         try CurlCode.check(unsafe ccurl_set_gate(handle, askBefore, context))
     }
 
-    /// Tells where the addresses of hosts are, for one transfer.
+    /// Sets the addresses of hosts, for one transfer.
     ///
-    /// - Parameter lines: as CURLOPT_RESOLVE has them.
+    /// - Parameter lines: the addresses, in the form of CURLOPT_RESOLVE.
     public func setResolutions(_ lines: [String]) throws(CurlCode) {
         unsafe curl_slist_free_all(resolutions)
         unsafe resolutions = nil
@@ -110,7 +110,7 @@ import Glibc
 
     /// Sets the request's method, in upper case, and its body, which is copied.
     ///
-    /// Without a body methods other than GET and HEAD say `Content-Length: 0`; HEAD sends none.
+    /// Methods other than GET and HEAD send `Content-Length: 0` where there is no body; HEAD sends no body.
     public func setMethod(_ method: String, body: [UInt8]?) throws(CurlCode) {
         if method == "HEAD" { return try set(.noBody, 1) }
         if body != nil || method != "GET" {
@@ -126,7 +126,7 @@ import Glibc
         try set(.customRequest, method)
     }
 
-    /// Gives back the memory that the last request alone needed.
+    /// Frees the memory that the last request alone needed.
     public func releaseRequest() {
         unsafe ccurl_set_text(handle, CURLOPT_COPYPOSTFIELDS, nil)
         lines.shrink()
@@ -141,22 +141,23 @@ import Glibc
         return withExtendedLifetime(delegate) { CurlCode(unsafe curl_easy_perform(handle)) }
     }
 
-    /// How many connections the last transfer made; 0 where it used a kept one.
+    /// The number of connections that the last transfer made; 0 where it used a kept one.
     public var connectionsMade: Int { unsafe ccurl_connections_made(handle) }
 
-    /// What `code` means for the last transfer.
+    /// The meaning of `code` for the last transfer: libcurl's message, or else the general description of the
+    /// code.
     public func reason(_ code: CurlCode) -> String {
         let detail = unsafe String(cString: errorText)
         return detail.isEmpty ? code.text : detail
     }
 
-    /// Forgets what was said about an earlier transfer's failure.
+    /// Clears the message about an earlier transfer's failure.
     public func clearError() { unsafe errorText[0] = 0 }
 
     fileprivate func opened(_ socket: curl_socket_t) { sockets?.opened(socket) }
 }
 
-// MARK: - What libcurl calls, inside `perform` or `MultiHandle.perform`, where handle and delegate are alive
+// MARK: - Callbacks of libcurl, inside `perform` or `MultiHandle.perform`, where handle and delegate are alive
 
 private func easyHandle(_ context: UnsafeMutableRawPointer?) -> EasyHandle? {
     guard let context = unsafe context else { return nil }
@@ -217,7 +218,8 @@ private func askBefore(
         ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
-/// Also called as a multi handle is cleaned up, which may be after the easy handle's end.
+/// Closes a connection's socket. Also called as a multi handle is cleaned up, which may be after the easy handle's
+/// end.
 private func closeSocket(_ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t) -> Int32 {
     if let context = unsafe context {
         unsafe Unmanaged<SocketWatch>.fromOpaque(context).takeUnretainedValue().willClose(socket)

@@ -2,7 +2,7 @@ import CCurl
 
 /// A list of header lines as libcurl takes it, in memory that serves one request after another.
 @safe final class HeaderLines {
-    /// Capacity above this is given back after a request.
+    /// Capacity above this is freed after a request.
     static let keptBytes = 4096
 
     private var text: UnsafeMutableBufferPointer<CChar>
@@ -23,7 +23,8 @@ import CCurl
     /// The first line's node; valid until the next `fill` or `shrink`.
     var first: UnsafeMutablePointer<curl_slist>? { unsafe nodes.baseAddress }
 
-    /// Holds these headers, and keeps libcurl from adding a content type or, unless `expectsContinue`, `Expect`.
+    /// Fills the list with these headers, and keeps libcurl from adding a content type or, unless
+    /// `expectsContinue`, `Expect`.
     func fill(_ headers: [(name: String, value: String)], expectsContinue: Bool) {
         var needed = 64
         var hasType = false
@@ -40,7 +41,7 @@ import CCurl
         if !hasType { add("Content-Type:", "") }
         for header in headers {
             let isBlank = header.value.utf8.allSatisfy { $0 <= 0x20 }
-            // This is how libcurl is told of a header without a value.
+            // libcurl takes a header without a value in this form.
             isBlank ? add(header.name, ";") : add(header.name, ": ", header.value)
         }
         for index in 0..<count - 1 {
@@ -48,7 +49,7 @@ import CCurl
         }
     }
 
-    /// Gives back the memory that an unusually large request took.
+    /// Frees the memory that an unusually large request took.
     func shrink() {
         guard unsafe text.count > Self.keptBytes else { return }
         unsafe text.deallocate()

@@ -1,14 +1,14 @@
 import CCurl
 
-/// Where a URL leads, as libcurl's own parser reads it, so that the name that is judged is the one that is connected
-/// to.
+/// The host and port of a URL, as libcurl's own parser reads it, so that the name that is judged is the one that
+/// is connected to.
 @safe public struct HostPort {
-    /// In lower case; an IPv6 address in brackets.
+    /// The host in lower case; an IPv6 address in brackets.
     public let host: String
     /// The port, the scheme's own where the URL names none.
     public let port: UInt16
 
-    /// Nil where libcurl finds no host.
+    /// Reads a URL; nil where libcurl finds no host, or no port.
     public init?(_ url: String) {
         guard let parts = unsafe curl_url() else { return nil }
         defer { unsafe curl_url_cleanup(parts) }

@@ -2,8 +2,8 @@ import CCurl
 
 /// A handle of libcurl's multi interface: many transfers on one thread, with the connections and the names they share.
 ///
-/// It is driven by sockets (`curl_multi_socket_action`) and epoll, so that a transfer that hangs costs nothing while
-/// others go on: `curl_multi_perform` looks at every transfer each time.
+/// The handle is driven by sockets (`curl_multi_socket_action`) and epoll, so that a transfer that hangs costs
+/// nothing while others go on: `curl_multi_perform` looks at every transfer each time.
 @safe public final class MultiHandle: @unchecked Sendable {  // unchecked: confined to one thread but for `wake`
     /// The sockets of its connections.
     public let sockets = SocketWatch()
@@ -23,7 +23,7 @@ import CCurl
 
     deinit { unsafe curl_multi_cleanup(handle) }
 
-    /// Begins a transfer, which moves from the next `perform` on. False where there is no memory.
+    /// Begins a transfer, which moves from the next `perform` on. Returns false where there is no memory.
     public func add(_ transfer: EasyHandle) -> Bool {
         unsafe curl_multi_add_handle(handle, transfer.handle) == CURLM_OK
     }
@@ -44,7 +44,8 @@ import CCurl
         unsafe curl_multi_socket_action(handle, socket, bits, &running)
     }
 
-    /// The `EasyHandle.index` of the next transfer that has ended, and how it ended; take it out before asking again.
+    /// The `EasyHandle.index` of the next transfer that has ended, and its result; remove the transfer before
+    /// asking again.
     public func nextEnded() -> (index: Int, code: CurlCode)? {
         var code = CURLE_OK
         guard let context = unsafe ccurl_multi_next(handle, &code) else { return nil }
@@ -58,11 +59,12 @@ import CCurl
         sockets.wait(milliseconds: next < 0 ? milliseconds : Int32(min(Int(milliseconds), next)))
     }
 
-    /// Ends the `wait` under way or the next one. Any thread.
+    /// Ends the `wait` under way or the next one. May be called on any thread.
     public func wake() { sockets.wake() }
 }
 
-/// Runs inside libcurl's calls, on the handle's thread, also as the handle is cleaned up.
+/// Watches a socket for libcurl. Called inside libcurl's calls, on the handle's thread, also as the handle is
+/// cleaned up.
 private func watchSocket(
     _: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ interest: Int32, _ context: UnsafeMutableRawPointer?,
     _: UnsafeMutableRawPointer?

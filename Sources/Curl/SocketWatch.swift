@@ -9,7 +9,7 @@ import Platform
 public final class SocketWatch {
     /// A connection's socket.
     private struct Connection {
-        /// What epoll watches it for; empty: it is not in epoll.
+        /// The events that epoll watches the socket for; empty where it is not in epoll.
         var events: Epoll.Events = []
         /// Whether libcurl waits for it.
         var isAwaited = false
@@ -25,13 +25,14 @@ public final class SocketWatch {
 
     init() { epoll.add(wakeUp.descriptor, .readable, tag: Self.wakeUpTag) }
 
-    /// Ends the `wait` under way or the next one. Any thread.
+    /// Ends the `wait` under way or the next one. May be called on any thread.
     func wake() { wakeUp.signal() }
 
-    /// A connection's socket was made. Other sockets of libcurl's, such as those of lookups, are not told of.
+    /// Notes a connection's socket, once made. Other sockets of libcurl's, such as those of lookups, are not
+    /// noted.
     func opened(_ socket: curl_socket_t) { connections[socket] = Connection() }
 
-    /// A connection's socket is about to be closed, which takes it out of epoll.
+    /// Drops a connection's socket, which is about to be closed; closing takes it out of epoll.
     func willClose(_ socket: curl_socket_t) { connections[socket] = nil }
 
     /// Watches a socket for `interest`, one of libcurl's `CURL_POLL_…`.
@@ -56,7 +57,7 @@ public final class SocketWatch {
     /// Waits until a socket is ready, `wake` was called, or the time is over.
     func wait(milliseconds: Int32) { epoll.wait(&events, milliseconds: milliseconds) }
 
-    /// Calls `act` for each socket that the last `wait` found ready, with `CURL_CSELECT_…`; once.
+    /// Calls `act` once for each socket that the last `wait` found ready, with its `CURL_CSELECT_…`.
     func forEachReady(_ act: (curl_socket_t, Int32) -> Void) {
         for event in events {
             guard event.tag != Self.wakeUpTag else {
@@ -65,7 +66,8 @@ public final class SocketWatch {
             }
             let socket = curl_socket_t(event.tag)
             if let connection = connections[socket], !connection.isAwaited {
-                // The peer closed a connection that was kept. libcurl sees it when it would use it again.
+                // The peer closed a connection that was kept. libcurl notices when it is to use the connection
+                // again.
                 epoll.remove(socket)
                 connections[socket] = Connection()
                 continue

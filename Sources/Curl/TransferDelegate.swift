@@ -1,14 +1,14 @@
 /// Takes the answer of a transfer and decides about it. Called on the thread that runs the transfer.
 public protocol TransferDelegate: AnyObject {
-    /// Takes a line of the answer's head with its line end, interim answers and trailers included; false gives the
-    /// transfer up.
+    /// Takes a line of the answer's head with its line end, interim answers and trailers included; false aborts
+    /// the transfer.
     func head(_ line: Span<UInt8>) -> Bool
 
-    /// Takes a piece of the answer's body; false gives the transfer up.
+    /// Takes a piece of the answer's body; false aborts the transfer.
     func body(_ bytes: Span<UInt8>) -> Bool
 
-    /// Called about once a second and whenever something moves, after `EasyHandle.setPulse`; false gives the transfer
-    /// up.
+    /// Called about once a second and whenever something moves, after `EasyHandle.setPulse`; false aborts the
+    /// transfer.
     func pulse() -> Bool
 
     /// Whether a connection may be made, after `EasyHandle.setConnectionChecks`; if not, libcurl tries the host's next
@@ -24,10 +24,10 @@ public protocol TransferDelegate: AnyObject {
 }
 
 extension TransferDelegate {
-    /// Goes on.
+    /// Returns true: the transfer goes on.
     public func pulse() -> Bool { true }
-    /// Yes.
+    /// Allows every connection.
     public func mayConnect(to address: [UInt8]?, port: UInt16) -> Bool { true }
-    /// Yes.
+    /// Allows every request.
     public func mayUse(_ address: String, port: UInt16) -> Bool { true }
 }

@@ -3,7 +3,7 @@ import Platform
 
 /// One request of an `HTTPClient` under way: takes the answer.
 final class ClientTransfer: TransferDelegate {
-    /// Why the transfer was given up.
+    /// The reason why the transfer was aborted.
     enum Stop {
         /// The body is longer than the client takes.
         case tooLarge
@@ -15,7 +15,7 @@ final class ClientTransfer: TransferDelegate {
 
     /// The answer so far.
     private(set) var response = HTTPResponse(status: 0, headers: [], body: [])
-    /// Set where the transfer was given up.
+    /// The reason why the transfer was aborted; nil where it was not.
     private(set) var stop: Stop?
     private let bodyLimit: Int
     private let stream: HTTPStreamReader?

@@ -2,8 +2,8 @@ import Curl
 
 /// A blocking HTTP client of one server, on libcurl. Confined to one thread; keeps its connection between requests.
 ///
-/// It follows no redirects and uses no proxy, whatever the environment says: it talks to the server that it is given
-/// and to no other.
+/// The client follows no redirects and uses no proxy, whatever the environment says: it connects to the server
+/// that it is given and to no other.
 public final class HTTPClient {
     /// The default limit of an answer's body, in bytes.
     public static let defaultBodyLimit = 64 << 20
@@ -73,7 +73,7 @@ public final class HTTPClient {
         throw HTTPClientError(Self.kind(code), "\(address): \(easy.reason(code))")
     }
 
-    /// Sets everything for a request anew; connections and the DNS cache stay.
+    /// Sets every option for a request again; connections and the DNS cache stay.
     ///
     /// - Parameter timeoutMs: for the whole request; nil for none, but connecting never takes longer than 10 s.
     private func prepare(_ request: HTTPRequest, timeoutMs: Int?) throws(CurlCode) {
@@ -83,7 +83,7 @@ public final class HTTPClient {
         if let path = address.socketPath { try easy.set(.unixSocketPath, path) }
         try easy.set(.protocols, "http,https")
         try easy.set(.pathAsIs, 1)
-        // No proxy of the environment comes between.
+        // No proxy of the environment is used.
         try easy.set(.noProxy, "*")
         try easy.set(.noSignal, 1)
         try easy.setPulse()

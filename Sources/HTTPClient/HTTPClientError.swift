@@ -17,7 +17,7 @@ public struct HTTPClientError: Error, Sendable, Equatable, CustomStringConvertib
         case failed
     }
 
-    /// Its kind.
+    /// The kind of the error.
     public let kind: Kind
     /// One line that names the server.
     public let description: String

@@ -31,7 +31,8 @@ public struct HTTPRequest: Sendable {
         self.body = body
     }
 
-    /// Why it can't be sent, or nil: line ends and other control characters could inject header lines.
+    /// The reason why the request can't be sent, or nil: line ends and other control characters could inject
+    /// header lines.
     var fault: String? {
         guard target.hasPrefix("/"), target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
             return "the target is not a percent-encoded path"

@@ -1,6 +1,6 @@
 /// Takes a stream's head and bytes as they come.
 struct HTTPStreamReader {
-    /// A stream without a byte for this long is given up.
+    /// Seconds without a byte after which a stream is aborted.
     let silenceSeconds: Int
     /// Takes the answer's head, whatever its status; false ends the stream.
     let onHead: (HTTPResponse) -> Bool

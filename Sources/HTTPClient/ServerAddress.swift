@@ -12,7 +12,7 @@ public struct ServerAddress: Sendable, Equatable, CustomStringConvertible {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst("unix:".count))
             guard !path.isEmpty, !path.utf8.contains(0) else { return nil }
-            // HTTP wants a host even where it leads nowhere.
+            // HTTP demands a host, also over a Unix socket.
             base = "http://localhost"
             socketPath = path
             return
@@ -27,6 +27,6 @@ public struct ServerAddress: Sendable, Equatable, CustomStringConvertible {
         socketPath = nil
     }
 
-    /// As a person writes it.
+    /// The address as a person writes it.
     public var description: String { socketPath.map { "unix:\($0)" } ?? base }
 }

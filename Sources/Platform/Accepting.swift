@@ -3,8 +3,8 @@ public import Glibc
 
 /// Takes the connections that came to a listening socket.
 public enum Accepting {
-    /// Takes the next one: its socket, which does not block, and the peer's address as `peer` makes it of the kernel's. Nil where
-    /// none waits, or no descriptor is left.
+    /// Takes the next connection: its socket, which does not block, and the peer's address, which `peer` makes of
+    /// the kernel's. Returns nil where no connection waits, or no descriptor is left.
     public static func next<Address>(
         _ listener: Int32, peer: (UnsafePointer<sockaddr>) -> Address?
     ) -> (socket: Int32, peer: Address?)? {

@@ -23,11 +23,11 @@ public final class Epoll: Sendable {
         public static let edge = Events(rawValue: EPOLLET.rawValue)
     }
 
-    /// What happened on one descriptor.
+    /// A report of events on one descriptor.
     public struct Event: Sendable {
         /// The number given at registration.
         public let tag: UInt64
-        /// What happened.
+        /// The events that happened.
         public let events: Events
     }
 
@@ -58,7 +58,7 @@ public final class Epoll: Sendable {
         epoll_ctl(descriptor, EPOLL_CTL_DEL, fd, nil)
     }
 
-    /// Most events that one wait reports. So many fit on the stack.
+    /// The most events that one wait reports. So many fit on the stack.
     private static let capacity = 64
 
     /// Waits at most `milliseconds` (−1: without end), then fills `events`; those beyond its capacity are reported by

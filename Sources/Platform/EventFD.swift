@@ -6,7 +6,7 @@ public final class EventFD: Sendable {
     /// The descriptor to poll for reading.
     public let descriptor: Int32
 
-    /// Makes one, at zero.
+    /// Makes a counter, at zero.
     public init() {
         descriptor = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
         precondition(descriptor >= 0, "the process has descriptors for its loops at start")
@@ -20,7 +20,7 @@ public final class EventFD: Sendable {
         _ = unsafe write(descriptor, &one, 8)
     }
 
-    /// Makes it unreadable again.
+    /// Makes the descriptor unreadable again.
     public func drain() {
         var count: UInt64 = 0
         _ = unsafe read(descriptor, &count, 8)

@@ -24,8 +24,8 @@ public enum FileBytes {
         return bytes
     }
 
-    /// Puts a file with these bytes, for its owner alone, at `path` in one step: a reader sees the old file or the new one.
-    /// After a loss of power it may be empty.
+    /// Puts a file with these bytes, for its owner alone, at `path` in one step: a reader sees the old file or the
+    /// new one. After a loss of power it may be empty.
     ///
     /// - Returns: false where that failed; then what was at `path` is still there.
     public static func replace(_ path: String, with bytes: [UInt8]) -> Bool {
@@ -47,7 +47,7 @@ public enum FileBytes {
     /// Removes the file at `path`, if there is one.
     public static func remove(_ path: String) { unsafe unlink(path) }
 
-    /// `path` from the root on; as it is where the working directory has no name any more.
+    /// `path` from the root on, or unchanged where the working directory has no name any more.
     public static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let directory = unsafe getcwd(nil, 0) else { return path }
         defer { unsafe free(directory) }

@@ -1,7 +1,7 @@
 /// A lock that owns the state it guards: the state can't be touched without it.
 ///
-/// Threads may also wait until the state is as they need it; a change after which a waiting thread may go on is made by
-/// `update`.
+/// Threads may also wait until the state is as they need it. A change that lets a waiting thread go on has to be
+/// made by `update`.
 public final class Guarded<State: ~Copyable> {
     @usableFromInline let lock = Lock()
     @usableFromInline var state: State
@@ -19,7 +19,7 @@ public final class Guarded<State: ~Copyable> {
         return try body(&state)
     }
 
-    /// Runs `body` with the state, and has every waiting thread look at the state again.
+    /// Runs `body` with the state, and wakes every waiting thread, so that it checks the state again.
     @inlinable
     public func update<Result: ~Copyable, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
@@ -32,7 +32,8 @@ public final class Guarded<State: ~Copyable> {
         return try body(&state)
     }
 
-    /// Runs `body` with the state, now and after each `update`, until it returns a value. The lock is free meanwhile.
+    /// Runs `body` with the state, now and after each `update`, until it returns a value. The lock is free between
+    /// these runs.
     ///
     /// `body` may change the state, but a change that it makes before it returns nil wakes no other thread.
     @inlinable
@@ -45,7 +46,8 @@ public final class Guarded<State: ~Copyable> {
         }
     }
 
-    /// As `wait(_:)`, for at most `nanoseconds`; nil when the time ran out and `body` still returned nil.
+    /// Waits like `wait(_:)`, for at most `nanoseconds`; returns nil when the time ran out and `body` still
+    /// returned nil.
     @inlinable
     public func wait<Result: ~Copyable>(nanoseconds: Int64, _ body: (inout State) -> Result?) -> Result? {
         let end = Clocks.monotonic() + max(0, nanoseconds)

@@ -14,9 +14,9 @@ import Synchronization
     private let waiting = Atomic<Int>(0)
     /// Threads in `wait` that no signal has woken yet.
     private var sleeping = 0
-    /// How many broadcasts have woken such threads.
+    /// The number of broadcasts that have woken threads from `wait`.
     private var signals = 0
-    /// Most naps of one `yield` unless its caller says otherwise: about 5 ms in all.
+    /// The most naps of one `yield` by default: about 5 ms in all.
     public static let mostNaps = 100
     /// The length of a nap in nanoseconds.
     private static let napNs = 50_000
@@ -51,24 +51,25 @@ import Synchronization
         precondition(result == 0, "a lock is taken once by one thread")
     }
 
-    /// Gives the lock back. Only the holder may call.
+    /// Releases the lock. Only the holder may call.
     public func unlock() {
         let result = unsafe pthread_mutex_unlock(mutex)
         precondition(result == 0, "a lock is released by its holder")
     }
 
-    /// Lets the threads that wait for the lock take it. A thread that takes the lock again and again calls this in
-    /// between: else it would have the lock back before a waiting thread is awake (starvation). It sleeps meanwhile,
-    /// some 50 µs each time, as the waiting thread may need its core. The holder may not call.
+    /// Sleeps until no thread waits for the lock, in naps of some 50 µs, at most `naps` of them. A thread that
+    /// takes the lock again and again calls this in between, or it would have the lock back before a waiting
+    /// thread is awake (starvation). The caller sleeps, as the waiting thread may need its core. The holder may
+    /// not call.
     public func yield(naps: Int = Lock.mostNaps) {
         var nap = timespec(tv_sec: 0, tv_nsec: Self.napNs)
         for _ in 0..<naps where waiters > 0 { unsafe nanosleep(&nap, nil) }
     }
 
-    /// How many threads want the lock and don't have it.
+    /// The number of threads that want the lock and don't have it.
     var waiters: Int { waiting.load(ordering: .relaxed) }
 
-    /// How many threads are in `wait`, not woken yet.
+    /// The number of threads in `wait` that are not woken yet.
     var sleepers: Int { withLock { sleeping } }
 
     /// Runs `body` holding the lock.
@@ -78,13 +79,13 @@ import Synchronization
         return try body()
     }
 
-    /// Gives the lock back, sleeps until `broadcast`, and holds the lock again. May wake spuriously.
+    /// Releases the lock, sleeps until `broadcast`, and takes the lock again. May wake spuriously.
     public func wait() {
         let isWoken = sleep { unsafe pthread_cond_wait(condition, mutex) == 0 }
         precondition(isWoken, "only the holder waits")
     }
 
-    /// As `wait()`, for at most `nanoseconds`. Returns false when the time ran out.
+    /// Waits like `wait()`, for at most `nanoseconds`. Returns false when the time ran out.
     public func wait(nanoseconds: Int64) -> Bool {
         var until = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &until)

@@ -2,11 +2,11 @@ import Glibc
 
 /// The system's lookup of host names: `/etc/hosts`, DNS, or whatever `nsswitch.conf` says.
 public enum NameLookup {
-    /// Most addresses that are returned for a name.
+    /// The most addresses that are returned for a name.
     private static let mostAddresses = 16
 
-    /// The addresses of `name`, 4 or 16 bytes each in network order, the one to try first in front; empty where there
-    /// are none. Blocks until the resolver has given up on the last name server.
+    /// The addresses of `name`, 4 or 16 bytes each in network order, the one to try first in front; empty where
+    /// there are none. Blocks until the resolver has an answer or has tried the last name server in vain.
     public static func addresses(of name: String) -> [[UInt8]] {
         var hints = unsafe addrinfo()
         unsafe hints.ai_family = AF_UNSPEC

@@ -1,17 +1,18 @@
 import Glibc
 
-/// A socket on which a service manager takes messages, each one datagram: what `NOTIFY_SOCKET` names. Any thread.
+/// The socket on which a service manager takes messages, one datagram each; `NOTIFY_SOCKET` names it. May be used
+/// on any thread.
 public final class NotifySocket: Sendable {
     private let descriptor: Int32
     private let address: sockaddr_un
     private let length: socklen_t
 
-    /// How long one message may wait for a receiver that reads none, in seconds.
+    /// Seconds that one message may wait for a receiver that reads none.
     private static let patienceSeconds = 1
 
     /// Opens a socket to the one at `name`: a path from the root on, or a name without a file, with `@` before it.
     ///
-    /// Nil where `name` is neither, or is too long.
+    /// Nil where `name` is neither or is too long, or no descriptor is left.
     public init?(_ name: String) {
         var bytes = Array(name.utf8)
         var address = sockaddr_un()

@@ -1,7 +1,7 @@
 internal import CLinux
 import Glibc
 
-/// What the process uses of the machine, read from `/proc`.
+/// The process's use of the machine, read from `/proc`.
 public enum ProcessUsage {
     /// Bytes of memory resident now; 0 when `/proc` can't be read.
     public static func residentBytes() -> Int {
@@ -10,8 +10,8 @@ public enum ProcessUsage {
         return pages * Int(getpagesize())
     }
 
-    /// Gives the free memory that the allocator keeps back to the system. Takes milliseconds for each 100 MB, during
-    /// which other threads that allocate wait.
+    /// Returns free memory from the allocator to the system. Takes milliseconds for each 100 MB, during which
+    /// other threads that allocate wait.
     public static func trimMemory() { clinux_trim_memory() }
 
     /// Seconds of processor time used, user and system.
@@ -21,7 +21,8 @@ public enum ProcessUsage {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// When the process started, in seconds since 1970 by the calendar as it is now; 0 when `/proc` can't be read.
+    /// The instant at which the process started, in seconds since 1970 by the calendar as it is now; 0 when
+    /// `/proc` can't be read.
     public static func startSeconds() -> Double {
         // The second field is the program's name in brackets, which may hold anything.
         guard let text = FileBytes.read("/proc/self/stat", limit: 4096),
@@ -33,24 +34,24 @@ public enum ProcessUsage {
             let ticks = Int64(String(decoding: fields[startField], as: UTF8.self))
         else { return 0 }
         let boot = Double(Clocks.realtime() - Clocks.boottime()) / 1e9
-        // Rounded to a tick: the instant of the boot that both clocks give differs in each reading.
+        // The instant is rounded to a tick: the boot's instant that both clocks give differs in each reading.
         return ((boot + Double(ticks) / Double(ticksASecond)) * 100).rounded() / 100
     }
 
-    /// The place of `starttime` behind the program's name in `/proc/self/stat`.
+    /// The index of `starttime` among the fields after the program's name in `/proc/self/stat`.
     private static let startField = 19
 
-    /// How many descriptors are open; 0 when `/proc` can't be read.
+    /// The number of open descriptors; 0 when `/proc` can't be read.
     public static func openDescriptors() -> Int {
         guard let directory = unsafe opendir("/proc/self/fd") else { return 0 }
         defer { unsafe closedir(directory) }
         var count = 0
         while unsafe readdir(directory) != nil { count += 1 }
-        // `.`, `..` and the descriptor of this very reading are no part of it.
+        // `.`, `..` and the descriptor of this very reading do not count.
         return max(0, count - 3)
     }
 
-    /// How many descriptors the process may open, the soft limit; nil where there is no limit.
+    /// The number of descriptors that the process may open, the soft limit; nil where there is no limit.
     public static func maxDescriptors() -> Int? {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }

@@ -3,16 +3,16 @@ import Synchronization
 /// A value that one thread replaces whole while others read it: configuration that can change while the server runs.
 public final class Published<Value: Sendable>: Sendable {
     private let current: Guarded<Value>
-    /// Changes with each value, so that a reader knows without the lock that its copy is the newest.
+    /// The number of the newest value, by which a reader knows without the lock whether its copy is the newest.
     private let generation = Atomic<UInt64>(0)
 
     /// Publishes a first value.
     public init(_ value: Value) { current = Guarded(value) }
 
-    /// The newest value. Any thread.
+    /// The newest value. May be read on any thread.
     public var value: Value { current.withLock { $0 } }
 
-    /// Replaces the value; a reader that has the old one keeps it. Any thread.
+    /// Replaces the value; a reader that has the old one keeps it. May be called on any thread.
     public func publish(_ value: Value) {
         current.withLock { current in
             current = value
@@ -39,7 +39,7 @@ public final class Published<Value: Sendable>: Sendable {
         @inline(__always)
         public var isBehind: Bool { source.generation.load(ordering: .acquiring) != generation }
 
-        /// Copies the newest value, where there is a newer one. Returns whether there was.
+        /// Copies the newest value, where there is a newer one. Returns whether there was one.
         @inline(__always)
         public mutating func refresh() -> Bool {
             if !isBehind { return false }

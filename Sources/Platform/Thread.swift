@@ -21,7 +21,7 @@ public final class Thread: Sendable {
     ///
     /// - Parameters:
     ///   - name: shown by `top -H`; the first 15 bytes count.
-    ///   - body: what it does; the thread ends when it returns.
+    ///   - body: the function that the thread runs; the thread ends when it returns.
     public init(name: String, _ body: @escaping @Sendable () -> Void) {
         var made = pthread_t()
         let start = unsafe Unmanaged.passRetained(Start(name, body))
@@ -35,7 +35,7 @@ public final class Thread: Sendable {
         pthread_join(handle, nil)
     }
 
-    /// Lets the thread end without being joined. Call once, in place of `join`.
+    /// Makes the thread end without being joined. Call once, in place of `join`.
     public func detach() { pthread_detach(handle) }
 
     fileprivate static func run(_ opaque: UnsafeMutableRawPointer) {

@@ -25,7 +25,7 @@ public final class TimerFD: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Arms for the instant `nanoseconds` of its clock; 0 disarms.
+    /// Arms the timer for the instant `nanoseconds` of its clock; 0 disarms it.
     ///
     /// - Returns: whether the calendar clock was stepped since the timer was last armed; `drain` no longer reports that
     ///   step.
@@ -38,7 +38,8 @@ public final class TimerFD: Sendable {
         return isStepped
     }
 
-    /// Makes it unreadable again. Returns true when the calendar clock was stepped since it was armed.
+    /// Makes the descriptor unreadable again. Returns true when the calendar clock was stepped since the timer was
+    /// armed.
     public func drain() -> Bool {
         var count: UInt64 = 0
         return unsafe read(descriptor, &count, 8) < 0 && errno == ECANCELED

@@ -1,4 +1,4 @@
-/// A date of the proleptic Gregorian calendar, and the days since 1970-01-01 that it stands for: years from -400 on.
+/// A date of the proleptic Gregorian calendar, and its number of days since 1970-01-01: years from -400 on.
 ///
 /// The arithmetic counts years from March, so that the leap day is the last of its year, and eras of 400 years, which
 /// all have the same number of days (after Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
@@ -8,11 +8,11 @@ public struct CivilDate: Equatable, Sendable {
     /// Days from 0000-03-01, where an era starts, to 1970-01-01.
     @inlinable static var epochDay: Int64 { 719_468 }
 
-    /// 0 is the year before the year 1.
+    /// The year; 0 is the year before the year 1.
     public let year: Int64
-    /// 1 to 12.
+    /// The month, 1 to 12.
     public let month: Int64
-    /// 1 to 31.
+    /// The day, 1 to 31.
     public let day: Int64
 
     /// The date of `year`, `month` and `day`, or nil where the calendar has none.
@@ -37,7 +37,7 @@ public struct CivilDate: Equatable, Sendable {
     /// The date of a day counted from 1970-01-01.
     @inlinable @inline(__always)
     public init(daysSince1970: Int64) {
-        // One era later, so that what lies before the year 0 does not go negative.
+        // The count starts one era earlier, so that what lies before the year 0 does not go negative.
         let shifted = UInt64(truncatingIfNeeded: daysSince1970 + Self.epochDay + Self.daysInEra)
         let era = shifted / 146_097
         let dayOfEra = shifted % 146_097
@@ -51,7 +51,7 @@ public struct CivilDate: Equatable, Sendable {
 
     /// Days since 1970-01-01, negative before.
     @inlinable public var daysSince1970: Int64 {
-        // One era later, as above.
+        // The count starts one era earlier, as in `init(daysSince1970:)`.
         let yearFromMarch = (month <= 2 ? year - 1 : year) + 400
         let era = yearFromMarch / 400
         let yearOfEra = yearFromMarch % 400
@@ -65,7 +65,7 @@ public struct CivilDate: Equatable, Sendable {
     @inlinable
     public static func isLeap(_ year: Int64) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
 
-    /// How many days a month, 1 to 12, has in a leap year or in another.
+    /// The number of days of a month, 1 to 12, in a leap year or in another.
     @inlinable
     public static func days(ofMonth month: Int64, isLeap: Bool) -> Int64 {
         switch month {

@@ -1,12 +1,13 @@
 /// Text that a person reads on one line of a terminal.
 public enum VisibleText {
-    /// Whether a control character (C0, DEL, C1) is in `text`, such as a newline.
+    /// Whether `text` has a control character (C0, DEL, C1), such as a newline.
     public static func hasControls(_ text: String) -> Bool {
         text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 
-    /// Whether `scalar` steers a terminal instead of being shown: a control character (C0, DEL, C1), or one that turns the
-    /// direction of what follows (Unicode's Bidi_Control), by which a name could be made to look like another.
+    /// Whether `scalar` controls a terminal instead of being shown: a control character (C0, DEL, C1), or one that
+    /// turns the direction of what follows (Unicode's Bidi_Control), by which a name could be made to look like
+    /// another.
     public static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1f, 0x7f...0x9f: true
@@ -25,7 +26,7 @@ public enum VisibleText {
         String(decoding: trimmed(Array(text.utf8)), as: UTF8.self)
     }
 
-    /// The same for bytes.
+    /// `bytes` without the white space at both ends: blanks, tabs and line ends.
     public static func trimmed(_ bytes: some Collection<UInt8>) -> [UInt8] {
         let text = Array(bytes.drop(while: isSpace))
         return Array(text[..<((text.lastIndex { !isSpace($0) }.map { $0 + 1 }) ?? 0)])

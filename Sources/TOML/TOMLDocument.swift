@@ -2,11 +2,11 @@ import CTOML
 
 /// Documents in TOML 1.0, read by toml++.
 public enum TOMLDocument {
-    /// Most bytes of a line. toml++ bounds how deep values nest, but not the tables that a key with dots names: it takes them
-    /// apart by recursion, and a key is on one line.
+    /// The most bytes of a line. toml++ bounds how deep values nest, but not the tables that a key with dots
+    /// names: it takes them apart by recursion, and a key is on one line.
     static let longestLine = 4 << 10
 
-    /// The entries of the document's own table, by line. What lies over `CTOML_DEEPEST` deep is left out.
+    /// The entries of the document's own table, by line. Values nested over `CTOML_DEEPEST` deep are left out.
     public static func parse(_ text: [UInt8]) throws(TOMLError) -> [TOMLEntry] {
         var line = 1
         for piece in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
@@ -37,7 +37,7 @@ public enum TOMLDocument {
         count = unsafe ctoml_count(document)
     }
 
-    /// The next item, where it lies at `depth`.
+    /// The next item if it lies at `depth`, else nil.
     private mutating func next(_ depth: Int) -> ctoml_item? {
         guard place < count else { return nil }
         let item = unsafe ctoml_item_at(document, place)

@@ -2,7 +2,7 @@
 public struct TOMLEntry: Sendable, Equatable {
     /// The key.
     public var key: String
-    /// The line the key is on, from 1.
+    /// The line that the key is on, from 1.
     public var line: Int
     /// The value.
     public var value: TOMLValue

@@ -2,6 +2,6 @@
 public struct TOMLError: Error, Sendable, Equatable {
     /// The line, from 1.
     public var line: Int
-    /// What is wrong there.
+    /// The fault on that line.
     public var message: String
 }

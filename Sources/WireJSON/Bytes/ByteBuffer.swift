@@ -3,7 +3,7 @@
 /// A JSON text is written in about a hundred small pieces; an array would check at each append whether it is shared.
 @safe struct ByteBuffer: ~Copyable {
     private var memory = unsafe UnsafeMutableBufferPointer<UInt8>(start: nil, count: 0)
-    /// How many bytes were written since the last `removeAll`.
+    /// The number of bytes written since the last `removeAll`.
     private(set) var count = 0
 
     private static let leastCapacity = 512

@@ -19,7 +19,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// Where `byte` comes first, from `start` on; nil when it does not.
+    /// The offset of the first `byte` from `start` on; nil where there is none.
     public func firstIndex(of byte: UInt8, from start: Int) -> Int? {
         var index = start
         while index + 8 <= count {

@@ -24,7 +24,7 @@ enum WordScan {
     @inline(__always)
     static func equal(_ word: UInt64, to byte: UInt8) -> UInt64 { zeros(word ^ (ones &* UInt64(byte))) & highs }
 
-    /// How many bytes lie below the lowest match of `mask`.
+    /// The number of bytes below the lowest match of `mask`.
     @inline(__always)
     static func bytesBefore(_ mask: UInt64) -> Int { mask.trailingZeroBitCount >> 3 }
 

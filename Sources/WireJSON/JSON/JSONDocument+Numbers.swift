@@ -88,7 +88,7 @@ private struct JSONDecimal {
         return isNegative ? -value : value
     }
 
-    /// Appends `places` digits, zeros but for the last, to the significand. False if it does not fit.
+    /// Appends `places` digits, zeros but for the last, to the significand. Returns false if they do not fit.
     private mutating func shift(by places: Int, adding digit: UInt8) -> Bool {
         if significand != 0 {
             guard places < 20 else { return false }

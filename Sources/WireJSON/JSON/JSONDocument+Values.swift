@@ -74,8 +74,8 @@ extension JSONDocument {
         return bytes.span.equals(text, in: entry.range)
     }
 
-    /// Appends the bytes of a value as they stand in the text (number spelling, key order, escapes), without the
-    /// white space between its tokens.
+    /// Appends the bytes of a value as the text has them (number spelling, key order, escapes), without the white
+    /// space between its tokens.
     public func appendCompact(_ node: JSONNode, to output: inout [UInt8]) {
         let entry = self[node]
         let text = bytes.span
@@ -112,7 +112,7 @@ extension JSONDocument {
             if byte == ASCII.quote {
                 isInString.toggle()
             } else if byte == ASCII.backslash {
-                position += 1  // what follows neither ends the string nor is white space
+                position += 1  // the escaped byte neither ends the string nor is white space
             } else if !isInString, ASCII.isSpace(byte) {
                 output.append(copying: text.extracting(kept..<position))
                 kept = position + 1

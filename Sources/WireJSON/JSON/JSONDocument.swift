@@ -1,23 +1,24 @@
 /// A JSON text, read strictly (RFC 8259) into one flat array of nodes.
 ///
-/// Meant to be reused: ``parse(_:)`` keeps the capacity, so that a request's body costs no allocation once the arrays
-/// have grown. Values are not decoded before they are asked for.
+/// A document is meant to be reused: ``parse(_:)`` keeps the capacity, so that a request's body costs no
+/// allocation once the arrays have grown. Values are not decoded before they are asked for.
 ///
-/// Refused are: duplicate keys (compared unescaped), invalid UTF-8, lone surrogate escapes, control characters in
-/// strings, trailing bytes, a byte order mark, containers nested over a maximum, and everything else that is not JSON, such as `NaN`, `01`, or a comma too many.
+/// The parser refuses duplicate keys (compared unescaped), invalid UTF-8, lone surrogate escapes, control
+/// characters in strings, trailing bytes, a byte order mark, containers nested over a maximum, and everything else
+/// that is not JSON, such as `NaN`, `01`, or a comma too many.
 ///
 /// A document that has parsed nothing yet, or whose last parse failed, reads as `null`.
 public struct JSONDocument: Sendable {
-    /// How deep arrays and objects may be nested unless a caller says otherwise: `[[1]]` is nested 2 deep.
+    /// The depth to which arrays and objects may be nested by default: `[[1]]` is nested 2 deep.
     public static let maximumDepth = 32
 
     var bytes: [UInt8]
     var nodes: [JSONEntry]
-    /// Where the keys of a large object are sorted.
+    /// Memory in which the keys of a large object are sorted.
     private var scratch: [UInt64]
     /// Whether there is white space anywhere between the tokens.
     private(set) var isSpaced = false
-    /// How deep arrays and objects are nested; 0 for a scalar.
+    /// The depth to which arrays and objects are nested; 0 for a scalar.
     public private(set) var depth = 0
 
     /// A document that reads as `null`.
@@ -46,9 +47,10 @@ public struct JSONDocument: Sendable {
         _ = try parse(bytes, range, maximumDepth, isWhole: true)
     }
 
-    /// Reads the value that the text in `range` begins with, such as an element of an array that is read piece by piece.
+    /// Reads the value that the text in `range` begins with, such as an element of an array that is read piece by
+    /// piece.
     /// - Precondition: `range` lies within the array.
-    /// - Returns: where the value ends in `bytes`; what follows it was not looked at.
+    /// - Returns: the end of the value in `bytes`; what follows it was not looked at.
     /// - Throws: what is wrong, where; the offset counts from the start of `range`.
     public mutating func parse(
         firstOf bytes: [UInt8], _ range: Range<Int>, maximumDepth: Int = JSONDocument.maximumDepth
@@ -83,9 +85,9 @@ public struct JSONDocument: Sendable {
             pointer: pointer, offset: failure.offset - range.lowerBound, message: failure.reason.rawValue)
     }
 
-    /// Lets go of the parsed bytes, so that their owner can change them in place; the document then reads as `null`.
+    /// Releases the parsed bytes, so that their owner can change them in place; the document then reads as `null`.
     ///
-    /// - Parameter kept: the memory of the nodes is kept for the next text, unless it is more than so many bytes.
+    /// - Parameter kept: the bytes up to which the memory of the nodes is kept for the next text.
     public mutating func reset(keeping kept: Int = .max) {
         bytes = []
         nodes.removeAll(keepingCapacity: nodes.capacity <= kept / MemoryLayout<JSONEntry>.stride)

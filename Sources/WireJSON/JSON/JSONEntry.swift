@@ -1,6 +1,7 @@
-/// What the document keeps of a value: where it stands in the text and in the tree. Children follow their parent.
+/// The document's record of a value: its ranges in the text, its parent and its next sibling. Children follow
+/// their parent.
 struct JSONEntry {
-    /// Stands for "no such entry" where an index is expected.
+    /// The index that means "no such entry".
     static let none = UInt32.max
 
     /// The bytes of the value; a string's without its quotes.
@@ -9,7 +10,7 @@ struct JSONEntry {
     /// The bytes of a member's key without its quotes. A key never starts at 0, so 0 means "no key".
     let keyStart: UInt32
     let keyEnd: UInt32
-    /// A hash of the unescaped key; equal keys have equal ones.
+    /// The hash of the unescaped key; equal keys have equal hashes.
     let keyHash: UInt32
     let parent: UInt32
     var next = JSONEntry.none
@@ -32,7 +33,7 @@ struct JSONEntry {
         keyEscaped = escaped
     }
 
-    /// Fills in what was read.
+    /// Fills in the value that was read.
     @inline(__always)
     mutating func set(_ kind: JSONKind, _ range: Range<Int>, escaped: Bool) {
         start = UInt32(truncatingIfNeeded: range.lowerBound)

@@ -4,7 +4,7 @@ public struct JSONError: Error, Equatable, Sendable {
     public var pointer: String
     /// The byte at which reading stopped, counted from the start of the text that was to be read.
     public var offset: Int
-    /// What is wrong, in a few lower-case words, such as `duplicate key`.
+    /// The fault in a few lower-case words, such as `duplicate key`.
     public var message: String
 
     /// An error at `pointer` and `offset`.

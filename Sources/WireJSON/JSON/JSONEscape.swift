@@ -28,7 +28,7 @@ enum JSONEscape {
         output.append(copying: text.extracting(plain..<position))
     }
 
-    /// Appends what the escape at `offset` stands for.
+    /// Appends the character that the escape at `offset` means.
     /// - Returns: the length of the escape.
     private static func resolve(_ text: Span<UInt8>, _ offset: Int, to output: inout [UInt8]) -> Int {
         switch text[offset + 1] {
@@ -51,8 +51,8 @@ enum JSONEscape {
         return 2
     }
 
-    /// Where in `range` the first byte is that a JSON string has to escape: quote, backslash or control character. The
-    /// range's end when there is none.
+    /// The offset of the first byte in `range` that a JSON string has to escape: quote, backslash or control
+    /// character. The range's end where there is none.
     @inline(__always)
     static func next(_ text: Span<UInt8>, _ range: Range<Int>) -> Int {
         var position = range.lowerBound
@@ -69,7 +69,7 @@ enum JSONEscape {
         return position
     }
 
-    /// Most bytes of an escape as it is written.
+    /// The most bytes of an escape as it is written.
     static let longest = 6
 
     /// Appends the escape of a byte that needs one: in its two-character form if there is one, else `\u00xx`.

@@ -1,4 +1,5 @@
-/// The elements of a JSON array, found one by one, so that an array of any length can be read with the memory of one element.
+/// The elements of a JSON array, found one by one, so that an array of any length can be read with the memory of
+/// one element.
 ///
 /// Only the commas and brackets between elements are looked at: whether an element is JSON shows when it is parsed.
 public struct JSONItems {
@@ -16,9 +17,9 @@ public struct JSONItems {
         position = start + 1
     }
 
-    /// The bytes of the next element, without the white space around them; nil behind the last one.
+    /// The bytes of the next element, without the white space around them; nil after the last one.
     ///
-    /// - Throws: where an element is missing, the array has no end, or something follows it.
+    /// - Throws: `JSONError` where an element is missing, the array has no end, or something follows it.
     public mutating func next() throws(JSONError) -> Range<Int>? {
         guard !isOver else { return nil }
         skipSpace()
@@ -39,7 +40,7 @@ public struct JSONItems {
         return start..<bound
     }
 
-    /// Moves to the comma or bracket behind an element.
+    /// Moves to the comma or bracket after an element.
     private mutating func skipElement() throws(JSONError) {
         var depth = 0
         var isInString = false

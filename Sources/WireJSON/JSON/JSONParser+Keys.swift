@@ -1,8 +1,9 @@
 extension JSONParser {
-    /// Up to this many members each is compared with those before it; above it they are sorted.
+    /// The number of members up to which each is compared with those before it; more are sorted.
     private static let fewMembers = 16
 
-    /// The first member of the complete, not empty `object` whose key is in it before, or nil.
+    /// The first member whose key an earlier member has, in the complete, not empty `object`; nil where there is
+    /// none.
     ///
     /// Large objects cost O(n log n): their keys are sorted by hash, and keys of the same hash by their bytes, so
     /// that a flood of equal hashes costs no more than a sort of the object's text.

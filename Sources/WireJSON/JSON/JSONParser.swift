@@ -1,10 +1,12 @@
 /// One reading of a text: appends an entry for each value, parents before their children.
 ///
-/// A loop and parent links instead of recursion: the state is the container being filled, and `position`.
+/// The parser uses a loop and parent indices instead of recursion: its state is the container being filled, and
+/// `position`.
 struct JSONParser {
-    /// Filled by ``read(_:)``. Comes from the document and goes back to it, to keep its capacity.
+    /// The entries that ``read(_:)`` appends. The array comes from the document and goes back to it, to keep its
+    /// capacity.
     var nodes: [JSONEntry] = []
-    /// Where the keys of a large object are sorted; handed over and back like `nodes`.
+    /// Memory in which the keys of a large object are sorted; comes from the document and goes back like `nodes`.
     var scratch: [UInt64] = []
     /// The entry of the innermost value being read: the one an error belongs to.
     private(set) var reading = JSONEntry.none
@@ -19,7 +21,7 @@ struct JSONParser {
     private var previous = JSONEntry.none
     private var depth = 0
     private let maximumDepth: Int
-    /// How deep containers were nested so far.
+    /// The greatest depth of containers so far.
     private(set) var deepest = 0
 
     /// A parser of the text in `range`.

@@ -1,4 +1,4 @@
-/// What is wrong with a text, in the words of ``JSONError/message``.
+/// The fault of a text, in the words of ``JSONError/message``.
 enum JSONReason: String {
     case empty = "empty text"
     case byteOrderMark = "byte order mark"

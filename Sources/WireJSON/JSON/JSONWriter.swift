@@ -12,7 +12,7 @@ public struct JSONWriter: ~Copyable {
     /// A writer that has written nothing.
     public init() {}
 
-    /// How many bytes have been written since the last ``reset(keeping:)``.
+    /// The number of bytes written since the last ``reset(keeping:)``.
     public var count: Int { buffer.count }
 
     /// A copy of what has been written since the last ``reset(keeping:)``.
@@ -141,10 +141,10 @@ public struct JSONWriter: ~Copyable {
     /// Writes `null`.
     public mutating func null() { word("null") }
 
-    /// Writes `value`, which is a complete JSON value already, as it stands.
+    /// Writes `value`, which is a complete JSON value already, unchanged.
     public mutating func raw(_ value: [UInt8]) { raw(value.span, 0..<value.count) }
 
-    /// Writes the complete JSON value in `range` of `text` as it stands.
+    /// Writes the complete JSON value in `range` of `text`, unchanged.
     public mutating func raw(_ text: Span<UInt8>, _ range: Range<Int>) {
         write(upTo: range.count) { $0.append(copying: text.extracting(range)) }
     }
@@ -165,7 +165,7 @@ public struct JSONWriter: ~Copyable {
         needsComma = false
     }
 
-    /// Writes `text` as it stands, between top-level values.
+    /// Writes `text` unchanged, between top-level values.
     public mutating func between(_ text: StaticString) {
         between(upTo: text.utf8CodeUnitCount) { $0.append(text) }
     }

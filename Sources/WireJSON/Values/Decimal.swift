@@ -1,6 +1,6 @@
 /// Decimal numbers as text.
 enum Decimal {
-    /// Most bytes a number takes: the sign and 19 digits, or 20 digits.
+    /// The most bytes a number takes: the sign and 19 digits, or 20 digits.
     static let longest = 20
 }
 
@@ -12,7 +12,7 @@ extension OutputSpan<UInt8> {
         appendDecimal(value.magnitude)
     }
 
-    /// As above.
+    /// Appends `value` in decimal, at most 20 bytes.
     @inline(__always)
     mutating func appendDecimal(_ value: UInt64) {
         var divisor: UInt64 = 1

@@ -1,8 +1,8 @@
 /// Reads the parts of a duration, adding them up exactly.
 struct DurationReader {
-    /// More digits than these after the point can't make whole milliseconds: a number that ends in no zero lacks the
-    /// factor 2 or the factor 5, so the unit must have that factor once for each digit, and a week, the longest unit,
-    /// is 2^10 · 5^5 · 189 milliseconds.
+    /// The most digits after the point. More can't make whole milliseconds: a number that ends in no zero lacks
+    /// the factor 2 or the factor 5, so the unit must have that factor once for each digit, and a week, the
+    /// longest unit, is 2^10 · 5^5 · 189 milliseconds.
     private static let maximumFractionDigits = 10
 
     private var reader: DigitReader

@@ -34,10 +34,10 @@ public enum DurationText {
         output.append(addingCapacity: longest) { append(milliseconds, to: &$0) }
     }
 
-    /// Most bytes of a duration as it is written: a number and five units.
+    /// The most bytes of a duration as it is written: a number and five units.
     static let longest = Decimal.longest + "d23h59m59s999ms".utf8.count
 
-    /// As above.
+    /// Appends a duration in its compact form; a negative one is written as `0s`.
     static func append(_ milliseconds: Int64, to output: inout OutputSpan<UInt8>) {
         guard milliseconds > 0 else { return output.append("0s") }
         var rest = UInt64(milliseconds)

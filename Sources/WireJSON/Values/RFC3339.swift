@@ -48,13 +48,14 @@ public enum RFC3339 {
         output.append(addingCapacity: count) { append(milliseconds, to: &$0) }
     }
 
-    /// Bytes of an instant as it is written.
+    /// The number of bytes of an instant as it is written.
     static let count = 24
 
-    /// As above.
+    /// Appends an instant in UTC with milliseconds, one outside ``minimum`` to ``maximum`` as the nearer of the
+    /// two.
     @inline(__always)
     static func append(_ milliseconds: Int64, to text: inout OutputSpan<UInt8>) {
-        // Counted from year 0, so that nothing below is negative.
+        // The count starts at the year 0, so that nothing below is negative.
         let instant = UInt64(truncatingIfNeeded: min(max(milliseconds, minimum), maximum) - minimum)
         let days = instant / UInt64(millisecondsInDay)
         let date = CivilDate(daysSince1970: Int64(days) + minimum / millisecondsInDay)
@@ -84,7 +85,7 @@ public enum RFC3339 {
         TextError(message: "not an RFC 3339 instant such as 2026-11-21T09:00:00Z or 2026-11-21T10:00:00.5+01:00")
     }
 
-    /// Milliseconds, rounded up: 0 to 1000.
+    /// Reads the fraction of a second in milliseconds, rounded up: 0 to 1000.
     private static func parseFraction(_ reader: inout DigitReader) throws(TextError) -> Int64 {
         guard reader.skip(ASCII.dot) else { return 0 }
         var milliseconds: Int64 = 0
@@ -102,7 +103,7 @@ public enum RFC3339 {
         return isFiner ? milliseconds + 1 : milliseconds
     }
 
-    /// Minutes east of UTC.
+    /// Reads the offset in minutes east of UTC.
     private static func parseOffset(_ reader: inout DigitReader) throws(TextError) -> Int64 {
         if reader.isAtEnd {
             throw TextError(message: "the offset from UTC is missing: end with Z or with an offset such as +02:00")

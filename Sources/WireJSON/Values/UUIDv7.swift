@@ -1,6 +1,6 @@
 /// UUIDs that sort by time, RFC 9562 section 5.7.
 public enum UUIDv7 {
-    /// Bytes of the text.
+    /// The number of bytes of the text.
     public static let count = 36
 
     /// Appends a UUID of version 7 in its canonical form: ``count`` bytes, lower case.
