@@ -3,7 +3,7 @@ import HTTPClient
 import TestSupport
 import Testing
 
-/// The bytes the client sends, and how it reads the answer.
+/// The bytes that the client sends, and its reading of the answer.
 struct RequestTests {
     private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

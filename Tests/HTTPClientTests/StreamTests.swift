@@ -6,7 +6,7 @@ import Testing
 struct StreamTests {
     private let head = "HTTP/1.1 200 OK\r\nEvent-Id: 7\r\nTransfer-Encoding: chunked\r\n\r\n"
 
-    /// What a stream's reader saw.
+    /// A reader that keeps the heads and the bytes of a stream.
     private final class Reader {
         var heads: [HTTPResponse] = []
         var bytes: [UInt8] = []

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PeerHTTP
 
-/// A session that keeps what it hears.
+/// A session and the events that it reported.
 private final class Side: HTTP2Events {
     let session: HTTP2Session
     var fields: [Int32: [String]] = [:]

@@ -27,7 +27,7 @@ struct LockTests {
                 }
             }
         }
-        // Each counts holding the lock, which only its sleep gives back.
+        // Each thread counts itself under the lock, which only its sleep releases.
         try eventually("all sleep") { lock.withLock { asleep.value == count } }
         lock.lock()
         #expect(lock.waiters == 0)

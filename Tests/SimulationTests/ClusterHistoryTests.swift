@@ -3,19 +3,19 @@ import Testing
 
 /// Histories of several processes on one shared storage.
 struct ClusterHistoryTests {
-    /// Seconds of a history in which things go wrong.
+    /// Seconds of a history in which faults are injected.
     private static let seconds: Int64 = 25
-    /// Steps told of a broken history.
+    /// The number of a broken history's last steps that are shown.
     private static let stepsTold: UInt64 = 40
-    /// A run ends after so many broken histories.
+    /// The number of broken histories that ends a run.
     private static let mostBroken = 3
 
-    /// A seed that finds each mistake.
+    /// Seeds of histories that find each mistake.
     private static let finder: [ClusterHistory.Bug: UInt64] = [
         .showsPastLease: 45, .appendWithoutFence: 28, .appendsWithoutSettling: 7, .wallClockLease: 74,
     ]
 
-    /// What was broken; nil where nothing was.
+    /// Runs a history. Returns the promise that it broke; nil when it broke none.
     private static func broken(
         _ seed: UInt64, _ bug: ClusterHistory.Bug = .none, _ tally: inout ClusterHistory.Tally, traces: Bool = false
     ) -> String? {

@@ -43,7 +43,7 @@ struct ShortHistoryTests {
         while case .more = server.engine.fire() {}
         time.pass(60_000_000_000)
         time.step(step * 1_000_000)
-        // A client comes first.
+        // A client's request is the first to read the clocks.
         _ = server.now()
         while case .more = server.engine.fire() {}
         let progress = try #require(server.held()["a"]?.progress)
@@ -67,7 +67,7 @@ struct ShortHistoryTests {
             time.pass(700_000)
             _ = clock.now(isUp: false)
             time.pass(700_000)
-            // It works again since then.
+            // The disk works again at this reading.
             #expect(clock.now().nanoseconds(on: .suspending) <= start)
         }
     }

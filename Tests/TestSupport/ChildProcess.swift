@@ -11,7 +11,7 @@ package final class ChildProcess: Sendable {
     package let pid: Int32
     private let status = Guarded<Int32?>(nil)
 
-    /// Starts the first of `arguments`, looked for in PATH. What it prints goes to the end of the file `output`, or nowhere.
+    /// Starts the program `arguments[0]`, looked for in PATH. The program's output is appended to the file `output`.
     package init(_ arguments: [String], output: String = "/dev/null") throws {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
@@ -22,7 +22,7 @@ package final class ChildProcess: Sendable {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // Threads of the tests block signals.
+        // The tests' threads block signals, and a program would inherit that.
         var none = sigset_t()
         unsafe sigemptyset(&none)
         unsafe posix_spawnattr_setsigmask(&attributes, &none)
@@ -36,10 +36,10 @@ package final class ChildProcess: Sendable {
         pid = made
     }
 
-    /// Whether it has not ended.
+    /// Whether the program has not ended.
     package var isRunning: Bool { look(WNOHANG) == nil }
 
-    /// Waits for its end; returns its exit status, or 128 and the signal that ended it.
+    /// Waits for the program's end. Returns its exit status, or 128 plus the number of the signal that ended it.
     @discardableResult
     package func wait() -> Int32 { look(0) ?? -1 }
 

@@ -2,16 +2,17 @@ import Foundation
 import Glibc
 import Platform
 
-/// Stands between a client and a server on a Unix socket, counts what passes, and cuts or stalls a connection at any byte.
+/// A proxy between a client and a server on a Unix socket, which counts the bytes that pass, and cuts or stalls a
+/// connection at any byte.
 package final class CuttingProxy: Sendable {
-    /// Which way bytes go.
+    /// The way that bytes go.
     package enum Direction: Sendable { case toServer, toClient }
 
-    /// What happens once the bytes have passed.
+    /// The end of a connection once the bytes have passed.
     package enum Action: Sendable {
         /// Both sides are closed.
         case cut
-        /// The client's side is closed; the server is told nothing, as when a network is gone.
+        /// The client's side is closed, and the server's stays open, as when a network is lost.
         case halfOpen
     }
 
@@ -28,7 +29,7 @@ package final class CuttingProxy: Sendable {
     private let listener: Int32
     private let state = Guarded(State())
 
-    /// Leads to the server's socket.
+    /// Makes a proxy to the server's socket.
     package init(to server: PostgresServer) throws {
         target = server.socket
         folder = "/tmp/timerd-proxy-\(getpid())-\(UUID().uuidString.prefix(8))"
@@ -38,7 +39,7 @@ package final class CuttingProxy: Sendable {
         Thread(name: "proxy") { [self] in accept() }.detach()
     }
 
-    /// Has the next connections be served as usual, and starts to count.
+    /// Passes the next connections on as usual, and counts from 0.
     package func reset() {
         state.withLock { state in
             state.plan = nil
@@ -54,13 +55,13 @@ package final class CuttingProxy: Sendable {
         }
     }
 
-    /// Whether what was planned has happened.
+    /// Whether the planned cut has happened.
     package var hasCut: Bool { state.withLock { $0.plan == nil } }
 
-    /// How many bytes have passed since `reset` or `plan`.
+    /// The number of bytes that have passed since `reset` or `plan`.
     package func passed(_ direction: Direction) -> Int { state.withLock { $0.passed[direction] ?? 0 } }
 
-    /// Ends: no connection is taken any more.
+    /// Takes no more connections, and closes the half-open ones.
     package func stop() {
         let held = state.withLock { state in
             state.isStopped = true
@@ -75,7 +76,7 @@ package final class CuttingProxy: Sendable {
         while true {
             let client = Glibc.accept(listener, nil, nil)
             guard client >= 0 else { break }
-            // A server that starts meanwhile must not keep it open.
+            // A server that starts meanwhile must not inherit the socket and keep it open.
             _ = fcntl(client, F_SETFD, FD_CLOEXEC)
             Thread(name: "proxied") { [self] in serve(client) }.detach()
         }
@@ -111,7 +112,7 @@ package final class CuttingProxy: Sendable {
         close(server)
     }
 
-    /// Passes on what is there; returns what ends the connection.
+    /// Passes on the bytes that are there. Returns the end of the connection, or nil where it goes on.
     private func pass(_ from: Int32, _ to: Int32, _ direction: Direction) -> Action? {
         var buffer = [UInt8](repeating: 0, count: 65536)
         let count = unsafe buffer.withUnsafeMutableBytes { unsafe recv(from, $0.baseAddress, $0.count, 0) }

@@ -10,7 +10,7 @@ package struct DeliveryCopy: Equatable {
     package var lastAttempt: LastAttempt?
     package var will: DeliveryWill?
     package var reason: EventReason
-    /// Not compared, as the log does not hold it.
+    /// Whether an attempt is under way; not compared, as the log does not hold that.
     package var isUnderWay: Bool
 
     package init(_ standing: DeliveryStanding, hash: UInt32) {

@@ -3,17 +3,17 @@ package import TimerLog
 
 /// A log in memory that fails as a test plans it, for tests of the layers above a log.
 ///
-/// Like the store on disk, it refuses appends after an unknown outcome until it is opened anew, and no reader sees rows of
-/// an unknown outcome before that.
+/// Like the store on disk, it refuses appends after an unknown outcome until it is opened again, and no reader sees
+/// rows of an unknown outcome before that.
 package final class FaultyLogStore: LogStore {
     /// The outcome of one append.
     package enum Outcome: Sendable {
         case durable
         /// Refused, nothing written.
         case absent
-        /// Told as unknown; the next open finds the rows.
+        /// Reported as unknown; the next open finds the rows.
         case unknownButWritten
-        /// Told as unknown; the next open does not find the rows.
+        /// Reported as unknown; the next open does not find the rows.
         case unknownAndLost
         /// Another writer took over; nothing written.
         case diverged
@@ -36,25 +36,25 @@ package final class FaultyLogStore: LogStore {
 
     package static let failure = StoreError(.io, "a failure that was asked for")
 
-    /// Fails in place of `inner`, which is a log in memory.
+    /// Makes a log that fails in place of `inner`, which is a log in memory.
     package init(_ inner: any LogStore = MemoryLogStore()) { self.inner = inner }
 
-    /// The outcomes of the next appends; durable when none is left.
+    /// Plans the outcomes of the next appends; later ones are durable.
     package func plan(_ outcomes: Outcome...) { state.withLock { $0.script += outcomes } }
 
-    /// The next `count` opens throw.
+    /// Makes the next `count` opens throw.
     package func failOpens(_ count: Int) { state.withLock { $0.failingOpens = count } }
 
-    /// The next `count` reads, by whatever reader, throw once they have handed out `rows` rows.
+    /// Makes the next `count` reads, by whatever reader, throw once they have returned `rows` rows.
     package func failReads(_ count: Int, after rows: Int = 0) {
         state.withLock { ($0.failingReads, $0.rowsBeforeFailure) = (count, rows) }
     }
 
-    /// How many appends were asked for, failed ones included.
+    /// The number of appends that were asked for, failed ones included.
     package var appendCount: Int { state.withLock { $0.appended } }
-    /// How many rows readers handed out, without rows read singly.
+    /// The number of rows that readers returned, without rows read singly.
     package var readCount: Int { state.withLock { $0.read } }
-    /// How many opens were asked for, failed ones included.
+    /// The number of opens that were asked for, failed ones included.
     package var openCount: Int { state.withLock { $0.opened } }
 
     package func open() throws(StoreError) -> StoreHead {
@@ -78,7 +78,7 @@ package final class FaultyLogStore: LogStore {
         state.withLock { state in
             state.appended += 1
             if state.isInDoubt { return .absent(StoreError(.io, "the log must be opened anew")) }
-            // Nothing to write: only the check of head and epoch.
+            // An append without rows only checks head and epoch.
             let check = inner.append([], expecting: expecting, epoch: epoch)
             guard check == .durable else { return check }
             switch state.script.isEmpty ? .durable : state.script.removeFirst() {
@@ -109,7 +109,7 @@ package final class FaultyLogStore: LogStore {
 
     package func close() { inner.close() }
 
-    /// After how many rows a read that begins now fails; nil when it does not.
+    /// Returns the number of rows after which a read that begins now fails; nil when it does not.
     private func takeReadFailure() -> Int? {
         state.withLock { state in
             defer { state.failingReads = max(0, state.failingReads - 1) }

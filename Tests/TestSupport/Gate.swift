@@ -2,12 +2,12 @@ import Platform
 
 /// An opening that threads wait for.
 package final class Gate: Sendable {
-    /// How many threads may still pass.
+    /// The number of threads that may still pass.
     private let places = Guarded(0)
 
     package init() {}
 
-    /// Lets `more` threads pass; without a number, every thread from now on.
+    /// Opens the gate for `more` threads; without a number, for every thread from now on.
     package func open(_ more: Int = 1_000_000) { places.update { $0 += more } }
 
     /// Waits until a thread may pass, and takes its place.

@@ -14,15 +14,15 @@ package final class ManualAlarm: Alarm {
 
     package init(_ time: ManualTime) { self.time = time }
 
-    /// Nanoseconds since boot it is armed for, `Int64.max` for never.
+    /// The instant that the alarm is armed for, in nanoseconds since boot; `Int64.max` for never.
     package var armed: Int64 { state.withLock { $0.planned } }
 
-    /// How often it was rung.
+    /// The number of rings.
     package var ringCount: Int { state.withLock { $0.rings } }
 
     package func arm(boottime: Int64) { state.withLock { $0.planned = boottime } }
 
-    /// Looks at the manual clock every millisecond of real time.
+    /// Waits, and reads the manual clock every millisecond of real time.
     package func wait(milliseconds: Int32) {
         for _ in 0..<milliseconds where !isOver() {
             _ = state.wait(nanoseconds: 1_000_000) { $0.isRung ? () : nil }
@@ -30,7 +30,7 @@ package final class ManualAlarm: Alarm {
         state.withLock { $0.isRung = false }
     }
 
-    /// Whether it was rung, or its instant has come.
+    /// Whether the alarm was rung, or its instant has come.
     private func isOver() -> Bool { state.withLock { $0.isRung || $0.planned <= time.boottime() } }
 
     package func ring() {

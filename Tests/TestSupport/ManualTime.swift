@@ -28,10 +28,10 @@ package final class ManualTime: TimeSource {
 
     package func boot() -> Hash128 { state.withLock { Hash128(high: 0, low: $0.bootCount) } }
 
-    /// Lets time pass.
+    /// Passes time on both clocks.
     package func pass(milliseconds: Int64) { pass(nanoseconds: milliseconds * 1_000_000) }
 
-    /// Lets time pass.
+    /// Passes time on both clocks.
     package func pass(nanoseconds: Int64) {
         state.withLock { state in
             state.sinceBoot += nanoseconds
@@ -42,7 +42,7 @@ package final class ManualTime: TimeSource {
     /// Sets the calendar forward, or back.
     package func step(milliseconds: Int64) { state.withLock { $0.calendar += milliseconds * 1_000_000 } }
 
-    /// Starts the machine anew, after the calendar moved on by `milliseconds`.
+    /// Restarts the machine, after the calendar moved on by `milliseconds`.
     package func reboot(milliseconds: Int64) {
         state.withLock { state in
             state.sinceBoot = 5_000_000_000

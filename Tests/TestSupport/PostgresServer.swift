@@ -2,25 +2,25 @@ import Foundation
 import Glibc
 import Platform
 
-/// A real PostgreSQL of the test's own, on a Unix socket in a directory of its own. It ends with the object.
+/// A real PostgreSQL server of the test's own, on a Unix socket in a directory of its own. It ends with the object.
 ///
-/// `initdb` runs once in a test process; each server starts with a copy of what it made. PostgreSQL refuses to run as root, so
-/// then it runs as the user `postgres`.
+/// `initdb` runs once in a test process; each server starts with a copy of what it made. PostgreSQL refuses to run as
+/// root, so then it runs as the user `postgres`.
 package final class PostgresServer: Sendable {
     /// How a server is ended.
     package enum End: String, Sendable {
         /// Sessions are ended, everything is written out.
         case fast
-        /// As a crash: the next start replays the log.
+        /// The server ends as in a crash: the next start replays the log.
         case immediate
     }
 
-    /// What a test needs and this machine does not have.
+    /// A program that a test needs and this machine does not have.
     package struct Missing: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// Where the server's programs are.
+    /// The folder of the server's programs; nil where they are not installed.
     package static let programs: String? = {
         let folders = (10...30).reversed().map { "/usr/lib/postgresql/\($0)/bin" } + ["/usr/bin", "/usr/local/bin"]
         return folders.first { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }
@@ -35,15 +35,15 @@ package final class PostgresServer: Sendable {
     private let data: String
     private let settings: [String]
     private let process = Guarded<ChildProcess?>(nil)
-    /// The servers that run, by their process ids, with their folders: those of the last tests end with the test process.
+    /// The folders of the servers that run, by process id: those of the last tests end with the test process.
     private static let running = Guarded<[pid_t: String]>([:])
 
     /// Starts a server.
     ///
     /// - Parameters:
     ///   - isSynced: whether commits reach the disk; the tests of crashes end the process, not the machine.
-    ///   - settings: more of them, as `name=value`.
-    ///   - data: where its files go, if not beside the socket.
+    ///   - settings: further settings of the server, as `name=value`.
+    ///   - data: the folder of the server's files, if not beside the socket.
     package init(isSynced: Bool = false, _ settings: [String] = [], data: String? = nil) throws {
         let template = try Self.template.get()
         folder = "/tmp/timerd-pg-\(getpid())-\(UUID().uuidString.prefix(8))"
@@ -99,7 +99,7 @@ package final class PostgresServer: Sendable {
         }
     }
 
-    /// Stops every process of the server (SIGSTOP), or has them go on.
+    /// Stops every process of the server (SIGSTOP), or continues them.
     package func pause(_ isPaused: Bool) throws {
         let pid = process.withLock { $0?.pid ?? 0 }
         let children = try String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)
@@ -108,7 +108,7 @@ package final class PostgresServer: Sendable {
         }
     }
 
-    /// What the server wrote into its log.
+    /// The text of the server's log.
     package var log: String { (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? "" }
 
     private static let template = Result<String, any Error> {
@@ -134,7 +134,7 @@ package final class PostgresServer: Sendable {
         return folder + "/data"
     }
 
-    /// What a command begins with, to run as the server's user.
+    /// The words that a command begins with, to run as the server's user.
     package static let asServer =
         geteuid() == 0 ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A blocking client socket for requests as raw bytes; every read gives up after `Patience`.
+/// A blocking client socket for requests as raw bytes; every read ends after `Patience`.
 package final class RawClient {
     package struct Answer {
         package var status = 0
@@ -17,7 +17,7 @@ package final class RawClient {
     package private(set) var pending: [UInt8] = []
     package private(set) var sawReset = false
 
-    /// Comes from 127.0.0.`source`.
+    /// Connects from the address 127.0.0.`source`.
     package init(port: UInt16, from source: UInt8 = 1) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
@@ -57,13 +57,13 @@ package final class RawClient {
     @discardableResult
     package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-    /// False when the peer takes no more.
+    /// Sends bytes. Returns false when the peer takes no more.
     @discardableResult
     package func send(_ bytes: [UInt8]) -> Bool { RawSocket.send(bytes, to: descriptor) }
 
     package func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Closes with a reset.
+    /// Closes the connection with a reset.
     package func reset() {
         var hard = linger(l_onoff: 1, l_linger: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &hard, socklen_t(MemoryLayout<linger>.size))
@@ -72,7 +72,7 @@ package final class RawClient {
         _ = unsafe Glibc.connect(descriptor, &nothing, socklen_t(MemoryLayout<sockaddr>.size))
     }
 
-    /// False at the end, after a reset, and when nothing comes.
+    /// Receives bytes. Returns false at the end, after a reset, and when nothing comes.
     private func receive() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65536)
         let count = unsafe buffer.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
@@ -88,7 +88,7 @@ package final class RawClient {
         return Array(pending[..<count])
     }
 
-    /// Bytes up to and without CR LF.
+    /// Reads the bytes up to and without CR LF.
     package func line() -> String? {
         while true {
             if let end = pending.indices.dropLast().first(where: { pending[$0] == 13 && pending[$0 + 1] == 10 }) {
@@ -99,14 +99,14 @@ package final class RawClient {
         }
     }
 
-    /// Everything until the peer closes.
+    /// Reads everything until the peer closes.
     package func rest() -> [UInt8] {
         while receive() {}
         defer { pending = [] }
         return pending
     }
 
-    /// True when the peer closed (or reset) and sent nothing more.
+    /// Whether the peer closed or reset the connection and sent nothing more.
     package func isClosedByPeer() -> Bool { rest().isEmpty }
 
     package func head() -> Answer? {
@@ -122,7 +122,9 @@ package final class RawClient {
         return nil
     }
 
-    /// The next answer; nil when none comes. `isHead`: it has no body, whatever its head says.
+    /// Reads the next answer; nil when none comes.
+    ///
+    /// - Parameter isHead: whether the answer has no body, whatever its head says.
     package func answer(isHead: Bool = false) -> Answer? {
         guard var answer = head() else { return nil }
         if isHead || answer.status == 204 || answer.status == 304 || answer.status == 100 { return answer }
@@ -140,7 +142,7 @@ package final class RawClient {
         return answer
     }
 
-    /// The next chunk; empty for the last.
+    /// Reads the next chunk; empty for the last.
     package func chunk() -> [UInt8]? {
         guard let size = line().flatMap({ Int($0, radix: 16) }), let chunk = take(size), take(2) == [13, 10] else {
             return nil

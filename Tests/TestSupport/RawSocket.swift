@@ -53,7 +53,7 @@ package enum RawSocket {
         return true
     }
 
-    /// Head and body of the next request; nil when the client is gone. Clients do not send ahead.
+    /// Reads head and body of the next request; nil when the client has gone. Clients do not send ahead.
     static func readRequest(from socket: Int32) -> String? {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)

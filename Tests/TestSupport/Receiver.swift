@@ -5,14 +5,14 @@ import Platform
 package final class Receiver: Sendable {
     /// One request and the way to answer it.
     package struct Visit: Sendable {
-        /// Head and body as they came.
+        /// The head and the body as they came.
         package let text: String
         fileprivate let socket: Int32
 
         /// The target of the request line.
         package var path: String { text.split(separator: " ").dropFirst().first.map(String.init) ?? "" }
 
-        /// Sends bytes as they are. False once the client is gone.
+        /// Sends bytes as they are. Returns false once the client has gone.
         @discardableResult
         package func send(_ text: String) -> Bool { RawSocket.send(Array(text.utf8), to: socket) }
 
@@ -43,9 +43,9 @@ package final class Receiver: Sendable {
 
     /// Whether the connection stays after an answer.
     package enum After {
-        /// It serves the next request.
+        /// The connection serves the next request.
         case keep
-        /// It is closed.
+        /// The connection is closed.
         case close
     }
 
@@ -75,9 +75,9 @@ package final class Receiver: Sendable {
     }
 
     package var base: String { "http://127.0.0.1:\(port)" }
-    /// What it was sent so far.
+    /// The requests received so far, head and body of each.
     package var requests: [String] { state.withLock { $0.texts } }
-    /// How many connections it took.
+    /// The number of connections taken so far.
     package var connections: Int { state.withLock { $0.accepted } }
 
     /// Ends every connection and waits for every thread.

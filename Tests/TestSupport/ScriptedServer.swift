@@ -3,7 +3,7 @@ import Platform
 
 /// A server of a few lines: answers each request with the next bytes of its script, and keeps what it was sent.
 package final class ScriptedServer: Sendable {
-    /// How to answer one request.
+    /// A way to answer one request.
     package enum Step: Sendable {
         /// Send this, and keep the connection.
         case answer(String)
@@ -27,9 +27,9 @@ package final class ScriptedServer: Sendable {
     private let script: [Step]
     private let state = Guarded(State())
 
-    /// What it was sent so far, head and body of each request.
+    /// The requests received so far, head and body of each.
     package var requests: [String] { state.withLock { $0.received } }
-    /// How many connections it took.
+    /// The number of connections taken so far.
     package var connections: Int { state.withLock { $0.accepted } }
 
     /// Listens on a free port of the loopback interface, or on a Unix socket.
@@ -48,10 +48,10 @@ package final class ScriptedServer: Sendable {
         state.withLock { $0.thread = thread }
     }
 
-    /// Ends; the rest of the script is not used.
+    /// Stops the server; the rest of the script is not used.
     package func stop() {
         shutdown(listener, Int32(SHUT_RDWR))
-        // A client that keeps its connection must not keep the server.
+        // A client that keeps its connection must not keep the server running.
         let thread = state.withLock { state in
             state.isStopping = true
             if let current = state.current { shutdown(current, Int32(SHUT_RDWR)) }
@@ -81,7 +81,7 @@ package final class ScriptedServer: Sendable {
         }
     }
 
-    /// Returns whether the connection stays.
+    /// Answers one request. Returns whether the connection stays.
     private static func carryOut(_ step: Step, _ connection: Int32) -> Bool {
         switch step {
         case .answer(let text):

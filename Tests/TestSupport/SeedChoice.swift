@@ -1,6 +1,6 @@
 import Foundation
 
-/// Which random histories a test run makes.
+/// The choice of the random histories that a test run makes.
 package enum SeedChoice {
     /// The number in the environment variable `name`.
     package static func number(_ name: String) -> UInt64? {
@@ -9,7 +9,8 @@ package enum SeedChoice {
 
     /// The seeds of this run: what `SEED` or `SEEDS` ask for, else the fixed ones and a few fresh ones.
     ///
-    /// - Parameter areLong: whether a history takes seconds; `LONG_SEEDS` counts in place of `SEEDS` then, where it is set.
+    /// - Parameter areLong: whether a history takes seconds; `LONG_SEEDS`, where it is set, then counts in place of
+    ///   `SEEDS`.
     package static func seeds(fixed: ClosedRange<UInt64>, fresh: UInt64, areLong: Bool = false) -> [UInt64] {
         if let seed = number("SEED") { return [seed] }
         let first = number("FIRST_SEED") ?? UInt64.random(in: 0..<1 << 32)

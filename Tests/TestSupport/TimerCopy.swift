@@ -7,8 +7,8 @@ package struct TimerCopy: Equatable {
     package var definition: [UInt8]
     package var lastEvent: Int64
     package var base: Int64
-    /// Its deliveries that are pending.
+    /// The timer's pending deliveries.
     package var pending: [Int64]
-    /// Position of its newest record but for kicks.
+    /// The position of the timer's newest record but for kicks.
     package var lastRecord: Int64 { max(lastEvent, base) }
 }

@@ -4,8 +4,8 @@ package import TimerAPI
 package import TimerLog
 package import TimerService
 
-/// A whole server in this process: the API on a port of the loopback, the engine, and a log in memory, on clocks that the test
-/// moves. It sends no webhooks. It ends with its last reference.
+/// A whole server in this process: the API on a port of the loopback, the engine, and a log in memory, on clocks that
+/// the test moves. It sends no webhooks. It ends with its last reference.
 package final class WholeServer {
     package let service: TimerService
     package let api: APIServer
@@ -39,7 +39,7 @@ package final class WholeServer {
 
     private var isStopped = false
 
-    /// Drains and stops it.
+    /// Drains and stops the server.
     package func stop() {
         guard !isStopped else { return }
         isStopped = true

@@ -1,8 +1,8 @@
 import Testing
 
-/// Which module may import which. Arrows point down; nothing points up.
+/// The imports that modules may have. A module never imports one above it.
 enum ImportRules {
-    /// What each folder of `Sources` may import, the standard library aside.
+    /// The modules that each folder of `Sources` may import, the standard library aside.
     static let allowed: [String: Set<String>] = [
         "Primitives": [],
         "TimerCore": ["Primitives"],
@@ -38,12 +38,12 @@ enum ImportRules {
     /// Words by which a program reads its environment.
     static let environmentReaders = ["getenv", "secure_getenv", "environ", "ProcessInfo"]
 
-    /// What the engine keeps behind its lock, and the rooms of `TimerService` that may touch it: all others are handed one
-    /// value and hand one back.
+    /// The state that the engine's lock guards, and the rooms of `TimerService` that may touch it: all others get one
+    /// value and return one.
     static let engineState = ["lock", "scheduler", "batch", "clock", "idempotency", "counters", "subscriptions"]
     static let engineRooms: Set<String> = ["Engine", "Turn"]
 
-    /// What of the engine's state `file` reaches for although it lies in another room.
+    /// The parts of the engine's state that `file` uses although it lies in another room.
     static func reachesForEngine(_ file: SourceFile) -> [String] {
         let room = file.path.split(separator: "/").dropFirst(2).first.map(String.init) ?? ""
         if file.module == "TimerService" && engineRooms.contains(room) { return [] }

@@ -1,7 +1,7 @@
-/// Drops comments, and the contents of string literals and raw identifiers, from the lines of one Swift file.
+/// A scanner that drops comments, and the contents of string literals and raw identifiers, from the lines of one file.
 ///
-/// It knows what these rules need and no more: an interpolation counts as text, an extended delimiter (`#"…"#`) as
-/// a plain one. The quotes themselves stay, so that what is left still reads.
+/// It knows only as much of Swift as the rules need: an interpolation counts as text, an extended delimiter (`#"…"#`)
+/// as a plain one. The quotes themselves stay, so that the rest still reads as code.
 struct LineScanner {
     private enum Place {
         case code

@@ -4,10 +4,10 @@ import Testing
 enum PageRules {
     /// The folder of all that is compiled in.
     static let folder = "Sources/CAssets"
-    /// What is written by a program, as long as it comes out.
+    /// The pages that a program writes, which may be of any length.
     static let written = ["Sources/CAssets/reference/page.html"]
 
-    /// Characters of a line. An address in the markup can't be broken.
+    /// The most characters of a line. An address in the markup can't be broken.
     static func lineLimit(of file: SourceFile) -> Int { file.path.hasSuffix(".html") ? 200 : 120 }
 
     /// The lines that are too long.
@@ -15,7 +15,7 @@ enum PageRules {
         lines(of: file) { $0.count > lineLimit(of: file) }
     }
 
-    /// The lines that could not lose the spaces they begin with, or that begin with something else.
+    /// The lines that can't lose the spaces they begin with, or that begin with a comment before something else.
     static func unjoinableLines(in file: SourceFile) -> [String] {
         lines(of: file) { line in
             if line.contains("\t") || line.count(of: "`") % 2 != 0 { return true }

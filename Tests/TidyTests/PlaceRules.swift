@@ -1,15 +1,15 @@
 import Foundation
 import Testing
 
-/// Where files lie: folders stay small enough to look through, and a test is where its subject is.
+/// The places of files: folders stay small enough to look through, and a test is where its subject is.
 enum PlaceRules {
-    /// Swift files of one folder below `Sources`.
+    /// The most Swift files of one folder below `Sources`.
     static let folderLimit = 20
 
     /// The folder of a test module for what its tests share.
     static let support = "Support"
 
-    /// The folders that hold more Swift files than one may.
+    /// The folders that hold too many Swift files.
     static func fullFolders(_ files: [SourceFile]) -> [String] {
         Dictionary(grouping: files, by: \.folder).filter { $0.value.count > folderLimit }
             .map { "\($0.key): \($0.value.count) files" }.sorted()

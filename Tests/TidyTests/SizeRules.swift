@@ -1,10 +1,10 @@
 import Testing
 
-/// How large things may get.
+/// The largest sizes of files and functions.
 enum SizeRules {
-    /// Lines of a file.
+    /// The most lines of a file.
     static let fileLimit = 400
-    /// Lines of a function, from its first to its closing brace.
+    /// The most lines of a function, from its first to its closing brace.
     static let functionLimit = 70
 
     /// The functions and initialisers of `file` that are too long.

@@ -25,7 +25,7 @@ struct SourceFile: Sendable {
     /// of a module to differ.
     var name: String { "\(module)/\(path.split(separator: "/").last ?? "")" }
 
-    /// Lines that hold something; a newline at the end of the file makes no line.
+    /// The number of lines; a newline at the end of the file makes no line.
     var lineCount: Int { lines.last == "" ? lines.count - 1 : lines.count }
 
     /// Whether a line of code holds `word` between characters that can't be part of a name.
@@ -44,7 +44,7 @@ extension SourceFile {
     static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// The files below `folder` whose names end so.
+    /// The files below `folder` with one of `extensions`.
     static func all(below folder: String, _ extensions: [String] = ["swift"]) -> [SourceFile] {
         let start = root.appending(path: folder, directoryHint: .isDirectory)
         let found = FileManager.default.enumerator(at: start, includingPropertiesForKeys: nil)
@@ -62,7 +62,7 @@ extension SourceFile: CustomTestStringConvertible {
 }
 
 extension String {
-    /// Whether `word` stands here between characters that can't be part of a name.
+    /// Whether the text holds `word` between characters that can't be part of a name.
     func containsWord(_ word: String) -> Bool {
         var rest = self[...]
         while let found = rest.range(of: word) {

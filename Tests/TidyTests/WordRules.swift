@@ -2,10 +2,10 @@ import Testing
 
 /// Words that may be used only with a reason given here.
 enum WordRules {
-    /// Marks of unfinished work; they stand nowhere.
+    /// Marks of unfinished work, which no file may have.
     static let unfinished = ["TO" + "DO", "FIX" + "ME", "X" + "XX"]
 
-    /// Where each word may stand in `Sources`, by module and file, and why.
+    /// The files of `Sources` that may use each word, and the reasons, by module and file.
     static let reasons: [String: [String: String]] = [
         "unsafe": [
             "Curl/CurlCode.swift": "reads libcurl's texts",

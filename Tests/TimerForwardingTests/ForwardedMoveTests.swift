@@ -27,7 +27,7 @@ import TimerLog
         try #require(try group.ask(0, "POST", "/v1/drain").status == 200)
     }
 
-    /// The lines of a whole export, without its first and last one; and its first one.
+    /// The first line of a whole export, and the lines between the first and the last.
     private func export(_ group: ServerGroup, _ server: Int) throws -> (head: String, lines: [String]) {
         let answer = try group.ask(server, "GET", "/v1/export")
         try #require(answer.status == 200, "\(answer.text)")
@@ -46,8 +46,8 @@ import TimerLog
 
     private func id(_ head: String) -> String { String(head.dropFirst(#"{"export":""#.count).prefix(32)) }
 
-    /// Asks for an export, and reads the first byte of its lines, which the server writes once it has looked at the drain; more of it than the
-    /// connections on the way hold is still to come.
+    /// Asks for an export and reads its first byte, which the server writes once it has checked the drain. More of
+    /// the export than the connections on the way hold is still to come.
     private func beginExport(_ group: ServerGroup, _ server: Int) throws -> RawClient {
         let client = RawClient(port: try group.port(of: server))
         client.send("GET /v1/export HTTP/1.0\r\nHost: localhost\r\n\r\n")
@@ -76,7 +76,7 @@ import TimerLog
         try serve { group in
             try fill(group, 250, payload: 60_000)
             #expect(hasEnd(try beginExport(group, server)))
-            // The log is drained again at once, or owned again; what was read is of no one moment all the same.
+            // The log is drained again at once, or owned again; the export is not of one moment all the same.
             let undrained = try beginExport(group, server)
             group.drain(back: true)
             group.drain()
@@ -107,12 +107,12 @@ import TimerLog
                 let again = try send(group, (part + 1) % 3, piece, id: id(head), part: part)
                 #expect(again.text == #"{"applied":false,"next":\#(part + 1),"complete":\#(part == 2)}"#)
                 let another = try send(group, 0, Array(piece.dropLast()), id: id(head), part: part)
-                // It is done, whatever is sent.
+                // The import is complete, whatever is sent.
                 #expect(another.status == 200 && another.text.contains(#""applied":false"#), "\(another.text)")
             }
             #expect(group.timers == 60)
             try #require(try group.ask(0, "POST", "/v1/drain").status == 200)
-            // Their order follows the secret of the log.
+            // The order of the lines follows the secret of the log.
             #expect(try export(group, 1).lines.sorted() == lines.sorted())
         }
     }

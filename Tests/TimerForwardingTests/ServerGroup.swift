@@ -21,7 +21,7 @@ final class ServerGroup {
     private static let token = Array("secret".utf8)
 
     /// - Parameters:
-    ///   - count: how many servers there are.
+    ///   - count: the number of servers.
     ///   - owner: the index of the one that owns the log.
     init(_ store: MemoryLogStore, _ time: ManualTime, _ count: Int, owner: Int = 0) throws {
         self.owner = owner
@@ -42,7 +42,7 @@ final class ServerGroup {
         for server in servers.indices { publish(to: server) }
     }
 
-    /// Shows a server where the owner is.
+    /// Gives a server the address of the owner.
     func publish(to server: Int) {
         var destinations: [ClusterRoutes.Destination] = []
         for (index, server) in servers.enumerated() {
@@ -55,7 +55,7 @@ final class ServerGroup {
             ClusterRoutes(destinations: destinations, owner: server == owner ? nil : Int64(owner + 1)))
     }
 
-    /// Moves the log to another server, or has its owner read it again. No server is shown where it is.
+    /// Moves the log to another server, or makes its owner open it again. No server is given the new owner's address.
     func move(to server: Int) throws {
         servers[owner].whole.service.drop()
         owner = server
@@ -76,10 +76,10 @@ final class ServerGroup {
         servers[owner].whole.service.log.value?.engine.turn { turn in try? turn.setDrained(!back) }
     }
 
-    /// Where a server listens for clients.
+    /// The port on which a server listens for clients.
     func port(of server: Int) throws -> UInt16 { try servers[server].whole.port }
 
-    /// How many timers the owner has.
+    /// The number of timers that the owner has.
     var timers: Int { servers[owner].whole.service.snapshotCounters().timers.reduce(0, +) }
 
     func stop() {

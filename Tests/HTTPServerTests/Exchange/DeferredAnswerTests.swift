@@ -24,7 +24,7 @@ struct DeferredAnswerTests {
         for _ in 0..<50 { #expect(client.answer()?.text == "late") }
     }
 
-    /// The library's event array has 128 places; where it is full and the library itself waits, these requests hang.
+    /// The library's event array has 128 places. These requests hang if the array is full and the library itself waits.
     @Test(arguments: [127, 128, 129])
     func `so many requests at once are all answered`(count: Int) throws {
         let server = try TestServer()
@@ -42,7 +42,7 @@ struct DeferredAnswerTests {
     }
 
     /// The library watches a connection from the first time that it waits for it, so during a connection's first
-    /// request it does not see the client leave; the answer then goes nowhere.
+    /// request it does not see the client leave, and the answer is lost.
     @Test(arguments: [true, false])
     func `the answer to a client that has gone is dropped`(isFirst: Bool) throws {
         let server = try TestServer()

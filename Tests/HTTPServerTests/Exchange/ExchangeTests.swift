@@ -99,7 +99,7 @@ struct ExchangeTests {
     }
 
     @Test func `a large body comes and goes`() throws {
-        // Made before the client connects, whose first byte must come in time.
+        // The body is made before the client connects, as the client's first byte must come in time.
         let body = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let server = try TestServer()
         let client = server.client()

@@ -71,7 +71,7 @@ struct FramingTests {
         ("another expectation", "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 1\r\nExpect: tea\r\n\r\n", 417),
     ]
 
-    /// Fields of a POST with the status of its refusal.
+    /// Header fields of a POST, with the status of its refusal.
     private static let fields: [(String, Int)] = [
         ("Content-Length: 0\r\nTransfer-Encoding: chunked", 400),
         ("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", 400),
@@ -88,7 +88,7 @@ struct FramingTests {
         ("X-A: b\rContent-Length: 5", 400), ("X-A: b\r c", 400), ("Host: t\r\nContent-Length: 5", 400),
     ]
 
-    /// Chunks of a body whose first one is not as it says.
+    /// The first chunks of bodies, which are malformed or not as long as they say, with the status of the refusal.
     private static let chunks: [(String, Int)] = [
         ("\r\nabcde\r\n", 400), ("0x5\r\nabcde\r\n", 400), ("+5\r\nabcde\r\n", 400), ("-5\r\nabcde\r\n", 400),
         ("5 5\r\nabcde\r\n", 400), ("g\r\nabcde\r\n", 400), ("\05\r\nabcde\r\n", 400), ("5\0\r\nabcde\r\n", 400),
@@ -145,7 +145,7 @@ struct FramingTests {
         }
     }
 
-    /// The library answers these itself, before it asks, and writes its head twice.
+    /// The library refuses these itself, before it calls the server, and writes its head twice.
     @Test func `a length that is none is refused and the connection closed`() throws {
         let server = try TestServer()
         for length in ["+3", "3, 3", "-1", "", "0x3", "3 3", "5.0", "5;", "5e0", "\05"] {

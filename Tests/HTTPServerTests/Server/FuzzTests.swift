@@ -48,7 +48,7 @@ struct FuzzTests {
             $0.drainBodyBytes = 1000
             $0.requestSeconds = 5
         }
-        // A client that has ended its side still reads, so that its stream would have no end.
+        // The gates end the streams: a client that has ended its side still reads, so its stream would go on for ever.
         for gate in ["parked", "finish"] { server.probe.open(gate) }
         var random = SeededGenerator(seed: seed)
         for _ in 0..<4 {

@@ -234,7 +234,7 @@ struct DetachedTests {
         if isAtOnce { client.endSending() }
         #expect(server.probe.wait("parked"))
         client.endSending()
-        // The first bytes of the answer show that it was noticed.
+        // The first bytes of the answer show that the server noticed the end.
         #expect(client.take(9) == Array("HTTP/1.1 ".utf8))
         server.probe.open("parked")
         let rest = String(decoding: client.rest(), as: UTF8.self)

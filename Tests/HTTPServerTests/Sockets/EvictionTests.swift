@@ -2,7 +2,7 @@ import HTTPServer
 import TestSupport
 import Testing
 
-/// Which connection is closed for a new one when all places are taken.
+/// The connection that is closed for a new one when all places are taken.
 struct EvictionTests {
     private static func client(_ server: TestServer, from source: UInt8) -> RawClient {
         RawClient(port: server.port, from: source)

@@ -2,7 +2,7 @@ import HTTPServer
 import Platform
 import TestSupport
 
-/// What a test and the handlers of its server share.
+/// The state that a test and the handlers of its server share.
 final class Probe: Sendable {
     private struct State {
         var counts: [String: Int] = [:]
@@ -16,7 +16,7 @@ final class Probe: Sendable {
 
     var loops: [Loop] { state.withLock { $0.loops } }
 
-    /// One more of `event`.
+    /// Counts one more of `event`.
     func note(_ event: String) { state.update { $0.counts[event, default: 0] += 1 } }
 
     func count(_ event: String) -> Int { state.withLock { $0.counts[event, default: 0] } }
@@ -26,7 +26,7 @@ final class Probe: Sendable {
         state.wait(nanoseconds: Patience.nanoseconds) { $0.counts[event, default: 0] < count ? nil : true } ?? false
     }
 
-    /// Lets the handlers send the answers they keep back under that name.
+    /// Makes the handlers send the answers that they keep back under that name.
     func open(_ gate: String) {
         let loops = state.withLock { state in
             state.opened.insert(gate)

@@ -1,6 +1,6 @@
 import HTTPServer
 
-/// Answers by the target's path; each route shows one way to answer.
+/// A handler that answers by the target's path; each route shows one way to answer.
 final class TestHandler: LoopHandler {
     /// An exchange's context: where an answer waits without an allocation.
     final class Slot {
@@ -108,7 +108,7 @@ final class TestHandler: LoopHandler {
         probe.note("streaming")
     }
 
-    /// Sends until the client is behind.
+    /// Sends until 10,000 bytes wait for the client to read.
     private func flood(_ stream: DetachedStream) {
         let chunk = StreamChunk([UInt8](repeating: 0x79, count: 10_000))
         while stream.bufferedBytes < 10_000, !stream.isClosed { stream.send(chunk) }
@@ -143,7 +143,7 @@ final class TestHandler: LoopHandler {
         parked = []
     }
 
-    /// Streams and parked answers that begin after their gate was opened end at a tick.
+    /// Ends the streams and parked answers that began after their gate was opened.
     func tick(now: Int64) {
         probe.note("tick")
         endWhatIsFinished()

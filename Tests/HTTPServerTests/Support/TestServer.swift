@@ -4,7 +4,7 @@ import Platform
 import Synchronization
 import TestSupport
 
-/// A server on a free port, stopped when the test lets go of it.
+/// A server on a free port, stopped when the object is released.
 final class TestServer {
     let probe = Probe()
     let server: HTTPServer
@@ -36,12 +36,12 @@ final class TestServer {
         settles { server.connectionCount == connections && server.streamCount == streams }
     }
 
-    /// The same for the bytes of larger bodies under way.
+    /// Waits until the server counts that many bytes of larger bodies under way; false after `Patience`.
     func settles(bodyBytes: Int) -> Bool {
         settles { server.bodyBytes == bodyBytes }
     }
 
-    /// The same for the bytes of larger answers under way.
+    /// Waits until the server counts that many bytes of larger answers under way; false after `Patience`.
     func settles(answerBytes: Int) -> Bool {
         settles { server.answerBytes == answerBytes }
     }

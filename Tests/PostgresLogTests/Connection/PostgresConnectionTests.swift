@@ -5,7 +5,7 @@ import TimerLog
 
 @testable import PostgresLog
 
-/// What a connection needs of the server, and how it fails.
+/// The demands of a connection on the server, and its failures.
 struct PostgresConnectionTests {
     private func failure(_ address: PostgresAddress, _ timeouts: PostgresTimeouts = PostgresTimeouts())
         -> PostgresFailure?
@@ -39,7 +39,7 @@ struct PostgresConnectionTests {
                 """))
         let found = (0..<8).map { settings.text(0, $0) }
         #expect(found == ["on", "warning", "force_generic_plan", "off", "read committed", "5s", "0", "timerd:-5"])
-        // Plans by index alone.
+        // The settings allow plans by index alone.
         let off = "name IN ('enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'jit') AND setting = 'off'"
         let count = PostgresStatement("plans", "SELECT count(*)::bigint FROM pg_settings WHERE \(off)")
         #expect(try connection.run(count).integer(0, 0) == 4)

@@ -8,8 +8,8 @@ import TimerLog
 
 /// Nodes of a cluster, each with its threads, on one PostgreSQL.
 struct ClusterLoopTests {
-    /// A node is ended after 30 reads of another one without a beat of its own, whatever time they take: half a second, and
-    /// longer on a machine that is slow to both.
+    /// Timing by which a node is ended after 30 reads of another one without a beat of its own, whatever time they
+    /// take: half a second, and longer on a machine that is slow to both.
     private static let quick = {
         var timing = MembershipTiming()
         timing.beatInterval = 20_000_000
@@ -52,7 +52,7 @@ struct ClusterLoopTests {
 
         func report(_ event: ClusterEvent) { events.withLock { $0.append(event) } }
 
-        /// As kill -9: not a word to the others. Its loop holds it until then.
+        /// Ends the node as kill -9 does: nothing is sent to the others. The node's loop keeps it in memory until then.
         func die() {
             let loop = running.withLock { running in
                 defer { running = nil }
@@ -62,7 +62,7 @@ struct ClusterLoopTests {
         }
     }
 
-    /// Runs `body` with a node that serves and one that stands by.
+    /// Runs `body` with a node that serves and another one that does not.
     private static func withPair(
         _ cluster: Cluster, _ timing: MembershipTiming = quick, _ body: (_ owner: Node, _ other: Node) throws -> Void
     ) throws {

@@ -5,7 +5,7 @@ import TimerLog
 
 @testable import PostgresLog
 
-/// What every directory does: the one in memory, which the simulation runs on, and PostgreSQL.
+/// The behaviour that directories share: the one in memory, which the simulation runs on, and that of PostgreSQL.
 struct DirectoryTests {
     enum Kind: CaseIterable {
         case memory, postgres
@@ -46,14 +46,14 @@ struct DirectoryTests {
             try directory.take(TakeOrder(epoch: epoch, from: from, session: session, clock: clock))
         }
 
-        /// Takes, and returns the barrier.
+        /// Takes the log for a session. Returns the barrier.
         func taken(epoch: Int64, from: Int64, by session: Int64, clock: Int64 = 1 << 40) throws -> Barrier {
             let outcome = try take(epoch: epoch, from: from, by: session, clock: clock)
             guard case .taken(let barrier) = outcome else { throw TimedOut(description: "taken, not \(outcome)") }
             return barrier
         }
 
-        /// Who owns the log, as a session sees that never joined.
+        /// The owner of the log, as a session that never joined sees it.
         func owner() throws -> LogOwner { try beat(0).owner }
     }
 
@@ -108,12 +108,12 @@ struct DirectoryTests {
         _ = try place.taken(epoch: 0, from: 0, by: 1, clock: 1 << 40)
         _ = try place.beat(1, promised: 7 << 40)
         try place.directory.leave(1, promised: 5 << 40)
-        // It has left: nothing it says counts any more.
+        // The session has left, so that a further leave does not count.
         try place.directory.leave(1, promised: 2 << 40)
         let second = try place.taken(epoch: 1, from: 1, by: 2, clock: 1 << 40)
         #expect(second.position == (5 << 40) + 1)
         _ = try place.beat(2, promised: 6 << 40)
-        // Never more than its beats allowed.
+        // A leave never promises more than the session's beats did.
         try place.directory.leave(2, promised: 9 << 40)
         let third = try place.taken(epoch: 2, from: 2, by: 3, clock: 1 << 40)
         #expect(third.position == (6 << 40) + 1)
@@ -219,7 +219,7 @@ struct DirectoryTests {
         try place.join(1, 2, 3)
         for session in Int64(1)...3 { _ = try place.beat(session, promised: session * 100) }
         _ = try place.taken(epoch: 0, from: 0, by: 1)
-        // Session 0, which owned the log, has an entry in a database alone.
+        // Only a database has an entry for session 0, which owned the log first.
         _ = try place.directory.forget(promisedBefore: 100)
         try place.directory.leave(1)
         try place.directory.leave(2)

@@ -5,7 +5,7 @@ import TimerLog
 
 @testable import PostgresLog
 
-/// What of the directory is PostgreSQL's alone: statements that are under way, servers that do not answer.
+/// The behaviour of PostgreSQL's directory alone: statements that are under way, servers that do not answer.
 struct PostgresDirectoryTests {
     private static func join(_ directory: PostgresDirectory, _ sessions: Int64...) throws {
         for session in sessions {
@@ -20,7 +20,8 @@ struct PostgresDirectoryTests {
         try directory.take(TakeOrder(epoch: epoch, from: from, session: session, clock: 1 << 40))
     }
 
-    /// An append as the old owner sends it, that stays under way while `sleep` lasts.
+    /// The statement of an append as the old owner sends it; `more` is a further condition, which may keep it
+    /// under way.
     private static func append(_ tail: Int64, _ head: Int64, by session: Int64 = 1, and more: String = "") -> String {
         """
         INSERT INTO timerd_log(previous, first, last, epoch, data)
@@ -39,7 +40,7 @@ struct PostgresDirectoryTests {
         guard case .taken(let first) = try Self.take(directory, from: 0, by: old, epoch: 0) else {
             throw TimedOut(description: "taken")
         }
-        // Executed, and its Sync never arrives: the client has been stopped.
+        // The append is executed, and its Sync never arrives, as the client has been stopped.
         let stopped = try cluster.connect(old)
         try stopped.execute("BEGIN; " + Self.append(0, first.position, by: old))
         try directory.leave(old)
@@ -146,7 +147,7 @@ struct PostgresDirectoryTests {
     }
 }
 
-/// A connection that goes to another thread, and is not used by this one any more.
+/// A connection that is handed to another thread, and not used by this one any more.
 private final class UncheckedSender: @unchecked Sendable {
     let connection: PostgresConnection
 

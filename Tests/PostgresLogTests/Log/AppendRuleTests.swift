@@ -5,10 +5,10 @@ import TimerLog
 
 @testable import PostgresLog
 
-/// What an append promises: what is called durable is committed, what is called absent never comes, and nothing else is written
-/// by somebody who does not own the log.
+/// The promises of an append: rows that are called durable are committed, rows that are called absent never come, and
+/// nothing else is written by a process that does not own the log.
 struct AppendRuleTests {
-    /// Statements that are given up soon.
+    /// Timeouts that end statements soon.
     private static var hasty: PostgresTimeouts {
         var timeouts = PostgresTimeouts()
         timeouts.statement = 1_000_000_000
@@ -91,7 +91,7 @@ struct AppendRuleTests {
             Issue.record("a cancelled wait is \(String(describing: outcome.value))")
             return
         }
-        // It is in the table for everyone to see, and may still be lost with this server.
+        // The row is in the table for everyone to see, and may still be lost with this server.
         #expect(try cluster.rowCount() == 2)
         guard case .unknown = store.settle(rows) else {
             Issue.record("settled without the standby")
@@ -181,7 +181,7 @@ struct AppendRuleTests {
         let second = batch(after: first[0].last)
         #expect(store.append(second) == .durable)
         let third = batch(after: second[0].last)
-        // All but the five bytes of the Sync message.
+        // The server gets all but the five bytes of the Sync message.
         proxy.plan(.toServer, after: proxy.passed(.toServer) - 5, .halfOpen)
         guard case .unknown = store.append(third) else {
             Issue.record("an append without its end")

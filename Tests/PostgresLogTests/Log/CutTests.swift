@@ -5,10 +5,10 @@ import TimerLog
 
 @testable import PostgresLog
 
-/// Connections and servers that end while an append is under way: nothing that was called durable is lost, nothing is there
-/// twice.
+/// Connections and servers that end while an append is under way: nothing that was called durable is lost, and
+/// nothing is there twice.
 struct CutTests {
-    /// Writes batches, and keeps what it was told.
+    /// A writer of batches that keeps their outcomes.
     private final class Writer {
         let store: PostgresLogStore
         private(set) var durable: [Int64] = []
@@ -18,7 +18,7 @@ struct CutTests {
 
         init(_ store: PostgresLogStore) { self.store = store }
 
-        /// Appends one batch, however often that takes.
+        /// Appends one batch, however many attempts that takes.
         func append(_ bytes: Int = 60, beforeFirst: () -> Void = {}) throws {
             var rows = batch(after: last, width: 1, bytes: bytes, epoch: epoch)
             var outcome = AppendOutcome.durable
@@ -42,7 +42,7 @@ struct CutTests {
             last = max(last, rows[0].last)
         }
 
-        /// Whether the rows are there.
+        /// Settles an append. Returns whether its rows are there.
         private func settle(_ rows: [LogRow]) throws -> Bool {
             var landed = false
             try eventually("the append is settled") {

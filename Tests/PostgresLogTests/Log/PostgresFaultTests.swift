@@ -98,7 +98,7 @@ struct PostgresFaultTests {
         #expect(store.append(batch(after: written[2].last)) == .durable)
     }
 
-    /// `counts` of mebibytes that don't compress, a row each.
+    /// A row for each of `counts`, of so many mebibytes that don't compress.
     private func large(_ counts: [Int], after: Int64 = 0) -> [LogRow] {
         zip(batch(after: after, count: counts.count), counts).map { row, count in
             var row = row
@@ -138,7 +138,7 @@ struct PostgresFaultTests {
         }
         #expect(error.description.contains("not today"))
         #expect(try cluster.rowCount() == 2)
-        // Nothing follows before that is settled.
+        // No append follows before that one is settled.
         #expect(kind(store.append(batch(after: rows[1].last))) == .unavailable)
         guard case .diverged(let part) = store.settle(rows) else {
             Issue.record("a part of a batch was taken for all or nothing")
@@ -149,7 +149,7 @@ struct PostgresFaultTests {
         #expect(try TestSupport.rows(of: store).prefix(2) == rows.prefix(2))
         let next = batch(after: head.last, epoch: head.epoch)
         #expect(store.append(next, epoch: head.epoch) == .durable)
-        // Where the first statement is refused, nothing is written.
+        // Nothing is written when the first statement is refused.
         #expect(kind(store.append(large([5, 4], after: next[0].last), epoch: head.epoch)) == .full)
         #expect(store.append(batch(after: next[0].last), epoch: head.epoch) == .durable)
     }

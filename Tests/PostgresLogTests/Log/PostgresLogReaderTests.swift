@@ -3,9 +3,9 @@ import TimerLog
 
 @testable import PostgresLog
 
-/// How many round trips reads take.
+/// The round trips that reads take.
 struct PostgresLogReaderTests {
-    /// A log of rows, and a reader beside it.
+    /// Calls `body` with a reader of a log of `rows`, and the log's store.
     private func read<Result>(
         _ rows: [LogRow], _ body: (any LogReader, PostgresLogStore) throws -> Result
     ) throws -> Result {
@@ -17,7 +17,7 @@ struct PostgresLogReaderTests {
         return try body(other.makeFollower(), other)
     }
 
-    /// How often the connection that readers use ran the statement.
+    /// The number of times that the connection of the readers ran the statement.
     private func runs(_ statement: PostgresStatement, _ store: PostgresLogStore) throws -> Int64 {
         try store.readers.use { connection throws(PostgresFailure) in
             try connection.run(
@@ -29,7 +29,7 @@ struct PostgresLogReaderTests {
         }
     }
 
-    /// Follows links that each pass `step` rows; returns how many rows were found, in how many round trips.
+    /// Follows links that each pass `step` rows. Returns the number of rows found, and that of round trips.
     private func follow(_ rows: [LogRow], step: Int) throws -> (found: Int, trips: Int64) {
         try read(rows) { reader, store in
             var index = rows.count - 1

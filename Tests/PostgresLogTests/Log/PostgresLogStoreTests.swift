@@ -5,7 +5,7 @@ import TimerLog
 
 @testable import PostgresLog
 
-/// What a store writes, and what it finds.
+/// The rows that a store writes, and those that it finds.
 struct PostgresLogStoreTests {
     @Test func `an empty log ends at 0`() throws {
         let store = try Cluster().store()

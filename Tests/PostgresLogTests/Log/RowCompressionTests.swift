@@ -27,7 +27,7 @@ struct RowCompressionTests {
         let stored = RowCompression().stored([UInt8](repeating: 2, count: 5000))
         #expect(stored.count < 100)
         for count in 4..<stored.count { #expect(data(Array(stored.prefix(count))) == nil) }
-        // What read a damaged frame reads a sound one.
+        // A sound frame is read after damaged ones.
         #expect(data(stored) == [UInt8](repeating: 2, count: 5000))
         // A frame that says it holds 2³⁹ bytes.
         let boast: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0xE0, 0, 0, 0, 0, 0x80, 0, 0, 0, 1, 0, 0]

@@ -45,7 +45,7 @@ struct TrimTests {
         #expect(try TestSupport.rows(of: store) == Array(rows[3...]))
         #expect(try store.delete(upTo: .max) == 100)
         #expect(try store.delete(upTo: .max) == 0)
-        // What was deleted is gone for another process too.
+        // Another process does not find the deleted rows either.
         let other = try cluster.store(9)
         #expect(try TestSupport.rows(of: other) == [rows[4]])
     }
@@ -71,7 +71,7 @@ struct TrimTests {
         return rows + end
     }
 
-    /// Keys of rows whose data are gone.
+    /// The sum of the keys of rows whose data are deleted.
     private let heldKeys = "SELECT coalesce(sum(previous), 0) FROM timerd_log WHERE octet_length(data) = 0"
 
     @Test func `rows around one that began an epoch go at once, and its key alone stays`() throws {
@@ -82,7 +82,8 @@ struct TrimTests {
         while try store.delete(upTo: .max) > 0 {}
         #expect(try TestSupport.rows(of: store) == [end])
         #expect(try cluster.rowCount() == 2)
-        // The older one, and what lay between, left nothing; an append that comes late for the key finds it taken.
+        // The older row that began an epoch, and the rows between, left nothing. A late append for the held key finds
+        // it taken.
         #expect(try cluster.integer(heldKeys) == rows[0].last)
         #expect(throws: PostgresFailure.self) {
             try cluster.execute("INSERT INTO timerd_log VALUES (\(rows[0].last), 1, 1, 9, 'late')")
@@ -98,7 +99,7 @@ struct TrimTests {
         let barriers = all.filter { BatchHeader.kind(of: $0) == .barrier }
         #expect(barriers.count == 3)
         #expect(try owner.delete(upTo: rows[1].last) == 200)
-        // The process that deleted them, and the next one, which finds them in the table.
+        // `owner` deleted the rows, and `heir` finds the held keys in the table.
         let heir = try cluster.store()
         for store in [owner, heir] {
             let reader = try store.makeReader()
@@ -123,7 +124,7 @@ struct TrimTests {
         while try store.delete(upTo: .max) > 0 {}
         #expect(store.log.withLock { $0.heldKeys.map(\.key) } == [0])
         #expect(try cluster.rowCount() == 2)
-        // Ten minutes later.
+        // The held key becomes as old as after the ten minutes for which an append may come.
         store.log.withLock { $0.heldKeys = $0.heldKeys.map { HeldKey(key: $0.key, position: 0) } }
         #expect(try store.delete(upTo: .max) == 0)
         #expect(store.log.withLock { $0.heldKeys.isEmpty })

@@ -5,7 +5,7 @@ import TimerLog
 
 @testable import PostgresLog
 
-/// How the tables are made and recognised.
+/// The tables: how they are made and recognised.
 struct PostgresSchemaTests {
     private func refusal(_ body: () throws -> Void) -> StoreError? {
         do {
@@ -27,7 +27,7 @@ struct PostgresSchemaTests {
             try cluster.integer("SELECT count(*) FROM timerd_log WHERE previous = -1 AND first = 0 AND last = 0") == 1)
         #expect(try cluster.integer("SELECT count(*) FROM timerd_node WHERE session = 0 AND ended") == 1)
         #expect(try cluster.integer("SELECT count(*) FROM timerd_owner WHERE epoch = 0") == 1)
-        // There is one owner.
+        // The table takes no second owner.
         for single in ["true", "false"] {
             #expect(throws: PostgresFailure.self) {
                 try cluster.execute("INSERT INTO timerd_owner VALUES (\(single), 0, 0)")
@@ -117,7 +117,7 @@ struct PostgresSchemaTests {
         let store = try PostgresLogStore(address, session: 7)
         _ = try store.open()
         #expect(store.append(batch()) == .durable)
-        // A role that may not make tables is told so.
+        // A role that may not make tables is refused.
         try cluster.execute("CREATE ROLE guest LOGIN")
         let guest = try PostgresAddress(cluster.text.replacing("user=postgres", with: "user=guest"))
         #expect(refusal { _ = try PostgresSchema.migrate(guest) }?.kind == .unusable)

@@ -7,7 +7,7 @@ import TimerLog
 
 /// A schema or a database of its own on the test process's server, with timerd's tables.
 final class Cluster: Sendable {
-    /// The server that tests share which do not harm it.
+    /// The server that is shared by the tests that do not harm it.
     static let shared = Result { try PostgresServer() }
     private static let count = Guarded(0)
 
@@ -34,7 +34,7 @@ final class Cluster: Sendable {
         if isMigrated { _ = try PostgresSchema.migrate(address) }
     }
 
-    /// A connection for what a test does beside the code.
+    /// Opens a connection for the statements of the test itself.
     func connect(_ session: Int64 = 0) throws -> PostgresConnection {
         try PostgresConnection.open(address, for: .init(session: session))
     }
@@ -46,7 +46,7 @@ final class Cluster: Sendable {
         try connect().run(PostgresStatement("test", "SELECT (\(sql))::bigint")).integer(0, 0)
     }
 
-    /// How many rows the log has, without the one that its tables were made with.
+    /// The number of rows in the log, without the one that its tables were made with.
     func rowCount() throws -> Int64 { try integer("SELECT count(*) FROM timerd_log WHERE previous >= 0") }
 
     /// Gives the log to `session`, without a row.
@@ -81,7 +81,7 @@ func batch(
 }
 
 extension LogStore {
-    /// Appends a batch where it belongs.
+    /// Appends a batch after the position that its first row names.
     func append(_ rows: [LogRow], epoch: Int64 = 0) -> AppendOutcome {
         append(rows, expecting: rows.first?.previous ?? 0, epoch: epoch)
     }

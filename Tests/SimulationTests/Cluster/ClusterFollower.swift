@@ -4,21 +4,21 @@ import TimerLog
 
 @testable import TimerService
 
-/// A client that follows the events of all timers, and goes on at another process where its stream ends.
+/// A client that follows the events of all timers, and goes on at another process when its stream ends.
 final class ClusterFollower {
     let number: Int
     /// The process that serves its stream.
     weak var process: ClusterProcess?
-    /// Id up to which it knows everything; nil before it has begun.
+    /// The position through which the client was shown every event; nil before it has begun.
     var cursor: Int64?
-    /// Whether it is being shown something.
+    /// Whether a read of its stream is under way.
     var isReading = false
 
     init(_ number: Int) { self.number = number }
 }
 
 extension ClusterHistory {
-    /// A stream is shown what comes next.
+    /// Reads the next rows of the follower's stream, and schedules the read after this one.
     func follow(_ follower: ClusterFollower) throws {
         let isQuick = random.chance(oneIn: 3)
         schedule(after: random.number(0...(isQuick ? 1 : 20) * Self.millisecond)) { [unowned self] in
@@ -53,7 +53,7 @@ extension ClusterHistory {
             tally.resumed += 1
             return
         }
-        // From now on: later records have greater ids than the newest event.
+        // The stream begins now: later records have greater positions than the newest event.
         follower.cursor = process.feed.head
     }
 
@@ -69,7 +69,7 @@ extension ClusterHistory {
         for row in rows { try show(row, follower) }
     }
 
-    /// The events of a row are the next ones of the history.
+    /// Checks that the events of a row are the next ones of the history.
     private func show(_ row: LogRow, _ follower: ClusterFollower) throws {
         guard let cursor = follower.cursor else { return }
         var shown: [LogAudit.Event] = []
@@ -87,7 +87,7 @@ extension ClusterHistory {
         try check([], through: position, follower)
     }
 
-    /// Holds what a stream was shown up to `position` to what the logs have.
+    /// Compares the events that a stream was shown up to `position` with those of the log.
     private func check(_ shown: [LogAudit.Event], through position: Int64, _ follower: ClusterFollower) throws {
         guard let cursor = follower.cursor, position > cursor || !shown.isEmpty else { return }
         let expected = audit.events(after: cursor, through: position)
@@ -101,7 +101,7 @@ extension ClusterHistory {
 }
 
 extension ClusterHistory {
-    /// Every stream has come to what was the newest event some time ago.
+    /// Checks that every stream has reached `newest`, which was the newest event some time ago.
     func checkStreams(through newest: Int64) throws(BrokenPromise) {
         for follower in followers {
             try promise(
@@ -112,7 +112,7 @@ extension ClusterHistory {
 }
 
 extension SharedAudit {
-    /// The events behind `position`, up to `end`.
+    /// The events after `position`, up to `end`.
     func events(after position: Int64, through end: Int64) -> [LogAudit.Event] {
         var index = events.count
         while index > 0, events[index - 1].position > position { index -= 1 }

@@ -6,7 +6,7 @@ import TimerLog
 
 /// Requests of clients, and their answers.
 extension ClusterHistory {
-    /// A client asks any process for something.
+    /// Sends a random request to any process, and schedules the next one.
     func request() throws {
         // Every fourth second is busy.
         let isBusy = time.now / Self.second % 4 == 0
@@ -14,7 +14,7 @@ extension ClusterHistory {
         let serving = processes.filter(\.isServing)
         let id = ids.randomElement(using: &random) ?? ""
         let kind = Int.random(in: 0..<20, using: &random)
-        // What is sent to a process that stands still waits in its socket.
+        // A request to a paused process waits in its socket.
         let asked = random.chance(oneIn: 4) ? processes.filter { !$0.isDead } : serving
         guard let process = asked.randomElement(using: &random) else { return }
         // The request arrives a little later.
@@ -35,7 +35,7 @@ extension ClusterHistory {
             do throws(ServiceError) {
                 try change(kind, id, key, rules, turn)
             } catch .refused {
-                // It shows the state that it was refused for.
+                // The answer shows the state for which the change was refused.
             } catch {
                 return nil
             }
@@ -100,7 +100,8 @@ extension ClusterHistory {
         return rules
     }
 
-    /// Sends the answers of a process whose records are durable, and drops those whose outcome can't be learnt.
+    /// Sends the answers of a process whose records are durable, and drops those whose records are lost or of
+    /// unknown fate.
     func resolve(_ process: ClusterProcess) throws(BrokenPromise) {
         let waiting = process.answers
         process.answers = []

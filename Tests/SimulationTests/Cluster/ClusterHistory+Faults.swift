@@ -5,7 +5,7 @@ import TimerLog
 @testable import TimerCore
 @testable import TimerService
 
-/// What goes wrong, and how all becomes well again.
+/// Faults, their end, and the checks after it.
 extension ClusterHistory {
     func fault() {
         guard isChaotic else { return }
@@ -36,7 +36,7 @@ extension ClusterHistory {
             let step = random.number(-farthest...farthest) * Self.millisecond
             note("the calendar of \(number) is set by \(step)")
             process.machine.wallOffset += step
-            // Before a beat has told the others of what follows from that.
+            // The process may end before a beat of its own has reported what follows from that.
             guard random.chance(oneIn: 4) else { return }
             let restart = random.number(0...4 * Self.second)
             schedule(after: random.number(0...600) * Self.millisecond, on: process) { [unowned self] in
@@ -45,13 +45,13 @@ extension ClusterHistory {
         }
     }
 
-    /// A process stands still, whatever it does.
+    /// Pauses a process in whatever it does.
     func pause(_ process: ClusterProcess, _ length: Int64) {
         note("\(process.machine.number) stands still for \(length)")
         process.pausedUntil = max(process.pausedUntil ?? 0, time.now + length)
     }
 
-    /// A process ends at once, and its machine starts another one.
+    /// Ends a process at once; its machine starts another one after `delay`.
     func end(_ process: ClusterProcess, restartsAfter delay: Int64) {
         note("\(process.machine.number) ends")
         process.kill()
@@ -59,7 +59,7 @@ extension ClusterHistory {
         restarts[process.machine.number] = time.now + delay
     }
 
-    /// SIGTERM: everything is committed, then the process leaves.
+    /// Stops a process by SIGTERM: everything is committed, then the process leaves.
     private func leave(_ process: ClusterProcess) {
         guard process.isAwake, !process.isLeaving else { return }
         note("\(process.machine.number) is asked to leave")
@@ -82,7 +82,7 @@ extension ClusterHistory {
         perform(process.membership.leave(promised: promised, at: process.machine.instant), process)
     }
 
-    /// From now on nothing goes wrong.
+    /// Ends all faults and their effects.
     func calm() {
         note("calm")
         isChaotic = false
@@ -98,12 +98,12 @@ extension ClusterHistory {
         }
     }
 
-    /// Some process serves the log.
+    /// Checks that some process serves the log.
     func checkServed() throws(BrokenPromise) {
         try promise(processes.contains { $0.isServing }, "nobody serves 8 s after the last fault")
     }
 
-    /// Checks what memory and the log hold at the end.
+    /// Compares memory with the log at the end.
     func checkEnd() throws {
         guard let server = processes.first(where: { $0.isServing }), let log = server.log else {
             throw BrokenPromise("nobody serves at the end")

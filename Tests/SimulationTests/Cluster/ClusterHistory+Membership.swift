@@ -4,11 +4,11 @@ import TimerLog
 
 @testable import TimerService
 
-/// What passes between the processes and the directory.
+/// The traffic between the processes and the directory.
 extension ClusterHistory {
     static let failure = StoreError(.unavailable, "a failure that was asked for")
 
-    /// Hears of everything that a process does to the storage.
+    /// Observes everything that a process does to the storage.
     func listen(to process: ClusterProcess) {
         process.store.onAppend = { [unowned self, unowned process] in append($0, process) }
         process.store.onSettle = { [unowned self, unowned process] in settle($0, process) }
@@ -30,7 +30,7 @@ extension ClusterHistory {
         @Sendable func call() { body() }
     }
 
-    /// Does what a membership asks for.
+    /// Carries out the steps that a membership asks for.
     func perform(_ steps: [MembershipStep], _ process: ClusterProcess) {
         for step in steps {
             switch step {
@@ -112,7 +112,7 @@ extension ClusterHistory {
         if isDown || isChaotic && random.chance(oneIn: 60) {
             let isHanging = !isDown || random.chance(oneIn: 4)
             answer(call, .failed(Self.failure), process, after: isHanging ? limit : delay)
-            // It may have its effect all the same, now or later.
+            // The call may have its effect all the same, now or later.
             if isDown || random.chance(oneIn: 2) { return }
             let late = random.chance(oneIn: 2) ? 0 : random.number(0...8 * Self.second)
             schedule(after: delay + late) { [unowned self] in _ = try reach(call) }
@@ -134,7 +134,7 @@ extension ClusterHistory {
         }
     }
 
-    /// A call reaches the directory.
+    /// Carries out a call at the directory.
     private func reach(_ call: DirectoryCall) throws -> DirectoryAnswer {
         let answer = call.perform(on: directory)
         guard case .take(.taken(let barrier)) = answer, case .take(let order) = call.request else { return answer }

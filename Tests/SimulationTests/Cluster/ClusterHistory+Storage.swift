@@ -4,14 +4,15 @@ import TimerLog
 
 @testable import TimerService
 
-/// Appends to the shared log, and what becomes of them.
+/// Appends to the shared log, and their outcomes.
 extension ClusterHistory {
-    /// What becomes of a statement.
+    /// The fate of a statement.
     private enum Fate {
         case lands
-        /// Nothing reaches the database, and the process knows.
+        /// The statement does not reach the database, and the process knows.
         case refused
-        /// The process never hears of it; it is carried out now, later, or never.
+        /// The process receives no answer; the statement is carried out after so many nanoseconds, or never where
+        /// that is nil.
         case unheard(after: Int64?)
     }
 
@@ -31,7 +32,7 @@ extension ClusterHistory {
         }
     }
 
-    /// The committer of a process appends. While that is under way, all others go on.
+    /// Appends for the committer of a process. All others go on while the append is under way.
     func append(_ append: ProcessStore.Append, _ process: ClusterProcess) -> AppendOutcome {
         let (fate, lasts) = decide(process)
         let unknown = AppendOutcome.unknown(Self.failure)
@@ -67,7 +68,7 @@ extension ClusterHistory {
         }
     }
 
-    /// A statement is carried out.
+    /// Carries out the statement of an append.
     private func land(_ append: ProcessStore.Append) throws -> AppendOutcome {
         var append = append
         var view = store.seen(by: append.session)
@@ -84,14 +85,14 @@ extension ClusterHistory {
         return bug == .appendWithoutFence ? .durable : outcome
     }
 
-    /// A call of the process does not return while the process stands still.
+    /// Keeps a call of the process from returning while the process is paused.
     func standStill(_ process: ClusterProcess) {
         within {
             while let until = process.pausedUntil, !process.isDead { try run(until: until) }
         }
     }
 
-    /// The committer of a process asks what became of an append.
+    /// Settles an append of unknown outcome for the committer of a process.
     func settle(_ append: ProcessStore.Append, _ process: ClusterProcess) -> Settlement {
         let (fate, lasts) = decide(process)
         let unknown = Settlement.unknown(Self.failure)
@@ -112,7 +113,8 @@ extension ClusterHistory {
         return settlement
     }
 
-    /// Begins a further epoch of the session after what the log holds, then looks.
+    /// Begins a further epoch of the session after the rows of the log, so that the append can't land any more, and
+    /// returns whether it has landed.
     private func settle(_ append: ProcessStore.Append) throws -> Settlement {
         if bug == .appendsWithoutSettling {
             return .absent(StoreHead(epoch: append.epoch, last: append.expecting, secret: SimulatedStore.secret))
@@ -125,12 +127,12 @@ extension ClusterHistory {
         let head = StoreHead(epoch: barrier.epoch, last: barrier.position, secret: SimulatedStore.secret)
         if hasLanded { return .landed(head) }
         if barrier.position < first { return .absent(head) }
-        // There is room for so many settlements.
+        // Earlier settlements have used up the positions before the rows'.
         mayFold = true
         return .diverged(StoreError(.io, "the log goes on"))
     }
 
-    /// The committer waits until what it committed may be shown.
+    /// Makes the committer wait until the lease allows it to show the committed rows.
     func awaitLease(_ process: ClusterProcess) {
         note("\(process.machine.number) waits for its lease")
         within {

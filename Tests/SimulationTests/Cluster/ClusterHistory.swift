@@ -5,9 +5,9 @@ import TimerLog
 @testable import TimerCore
 @testable import TimerService
 
-/// One random history of several processes on one shared storage, decided by its seed alone: their memberships, engines,
-/// committers, fire loops and feeds, clients that ask any of them, and streams that go on at another one. After each step
-/// everything that was shown is held to what the log has.
+/// One random history of several processes on one shared storage, decided by its seed alone: their memberships,
+/// engines, committers, fire loops and feeds, clients that ask any of them, and streams that go on at another one.
+/// After each step everything that was shown is compared with the log.
 ///
 /// Everything that happens is an event with its true time. While an append is under way, further events happen.
 final class ClusterHistory {
@@ -19,15 +19,15 @@ final class ClusterHistory {
         case none
         /// An append looks neither at the epoch nor at the end of the log.
         case appendWithoutFence
-        /// What is committed is shown, and requests are answered, after the lease is over.
+        /// Committed rows are shown, and requests are answered, after the lease is over.
         case showsPastLease
         /// The lease is timed by the calendar.
         case wallClockLease
-        /// What became of an unknown append is not asked before its rows are appended again.
+        /// The rows of an append with an unknown outcome are appended again without settling it first.
         case appendsWithoutSettling
     }
 
-    /// What came of the histories of a run.
+    /// The counts of the situations that the histories of a run reached.
     struct Tally {
         var operations = 0
         var answered = 0
@@ -46,7 +46,7 @@ final class ClusterHistory {
     private struct Event {
         var time: Int64
         var order: Int
-        /// The process that is to do it; nil for what happens elsewhere.
+        /// The process that does it; nil for an event outside of the processes.
         var process: ClusterProcess?
         var body: () throws -> Void
     }
@@ -59,24 +59,24 @@ final class ClusterHistory {
     let directory: MemoryDirectory
     let machines: [Machine]
     var processes: [ClusterProcess] = []
-    /// When a machine starts its next process.
+    /// The true times at which machines start their next processes, by machine.
     var restarts: [Int: Int64] = [:]
     var audit: SharedAudit
     var followers: [ClusterFollower] = []
     /// The ids that clients use.
     var ids: [String] = []
-    /// How much of each timer's history was answered.
+    /// The newest version of each timer that an answer showed: see `SharedAudit.index`.
     var answered: [String: Int] = [:]
-    /// Until when the database can't be reached: by anybody, or by one machine.
+    /// The true times until which the database can't be reached: by anybody, or by one machine.
     var outageUntil: Int64 = 0
     var cutOffUntil: [Int64]
-    /// Whether the log had to be folded again.
+    /// Whether a process has had a cause to fold the log again.
     var mayFold = false
-    /// Whether things go wrong.
+    /// Whether faults are injected.
     var isChaotic = true
     /// The promise broken inside a call of a process.
     var broken: (any Error)?
-    /// How many events are under way, each within the other.
+    /// The number of events that are under way, each within the other.
     var depth = 0
     var tally = Tally()
     private var events: [Event] = []
@@ -109,7 +109,7 @@ final class ClusterHistory {
         for number in 0..<3 { followers.append(ClusterFollower(number)) }
     }
 
-    /// Begins a process on a machine.
+    /// Starts a process on a machine, in place of its last one.
     func start(_ machine: Machine, life: Int) {
         let process = ClusterProcess(machine, life: life, store, bug)
         listen(to: process)
@@ -119,11 +119,11 @@ final class ClusterHistory {
         note("process \(machine.number).\(life) starts")
     }
 
-    /// Lets things go wrong for `seconds`, then looks whether all is well again.
+    /// Injects faults for `seconds`, then checks that everything works again.
     ///
     /// - Throws: the broken promise, with its instant.
     func run(seconds: Int64) throws {
-        // What waits to be done knows its process, which keeps it.
+        // The pending events and their processes keep each other in memory.
         defer {
             events = []
             for process in processes { process.kill() }
@@ -145,7 +145,7 @@ final class ClusterHistory {
         } catch { throw BrokenPromise("at \(Double(time.now / 1000) / 1e6) s: \(error)") }
     }
 
-    /// Takes every event up to `end`, and lets each process do what it has to.
+    /// Takes every event up to `end`, and every step that the processes have to take until then.
     func run(until end: Int64) throws {
         while true {
             if let broken { throw broken }
@@ -213,9 +213,10 @@ final class ClusterHistory {
         }
     }
 
-    /// Has `body` happen in `delay` nanoseconds.
+    /// Schedules `body` in `delay` nanoseconds.
     ///
-    /// - Parameter process: the one that does it, if it lives and stands not still then.
+    /// - Parameter process: the one that does it. `body` is dropped if the process has ended by then, and waits while
+    ///   the process is paused.
     func schedule(after delay: Int64, on process: ClusterProcess? = nil, _ body: @escaping () throws -> Void) {
         ordered += 1
         events.append(Event(time: time.now + max(0, delay), order: ordered, process: process, body: body))
@@ -226,7 +227,7 @@ final class ClusterHistory {
         if traces { trace.append("\(Double(time.now / 1000) / 1e6) \(text())") }
     }
 
-    /// Other threads take some steps: a call of a process is about to look at what they share.
+    /// Makes other threads take some steps, before a call of a process reads the state they share.
     func interleave() {
         guard depth < 4, broken == nil, random.chance(oneIn: 8) else { return }
         within { try run(until: time.now + random.number(0...300_000)) }
@@ -241,7 +242,7 @@ final class ClusterHistory {
 }
 
 extension ClusterHistory.Tally {
-    /// Adds what came of another history.
+    /// Adds the counts of another history.
     mutating func add(_ history: ClusterHistory) {
         let other = history.tally
         operations += history.operations

@@ -6,16 +6,16 @@ import TimerLog
 @testable import TimerCore
 @testable import TimerService
 
-/// A process of a simulated cluster, from its start to its end, without threads: what `TimerService` and its part in a
-/// cluster are made of.
+/// A process of a simulated cluster, from its start to its end, without threads: the parts of `TimerService` and of a
+/// cluster's member.
 final class ClusterProcess {
-    /// An answer that waits until what it rests on is durable.
+    /// An answer that waits until the record it depends on is durable.
     struct Answer {
         var position: Int64
         var id: String
-        /// The state it shows; nil when it says that the timer is gone.
+        /// The state that the answer shows; nil when it says that there is no timer.
         var shown: HeldTimer?
-        /// How much of the timer's history had been answered when the request was sent.
+        /// The timer's newest version that had been answered when the request was sent: see `SharedAudit.index`.
         var floor: Int
     }
 
@@ -29,12 +29,12 @@ final class ClusterProcess {
     let committer: Committer
     let feed: EventFeed
     var membership: Membership
-    /// What was sent to it while it stood still.
+    /// The events that came while the process was paused.
     var waiting: [() throws -> Void] = []
     var answers: [Answer] = []
-    /// Whether it has ended: nothing that it does has an effect.
+    /// Whether the process has ended, so that nothing it does has an effect.
     private(set) var isDead = false
-    /// True time until which it stands still.
+    /// The true time until which the process is paused.
     var pausedUntil: Int64?
     var isCommitting = false
     /// Whether the committer, which has just committed, asks whether it may show that.
@@ -76,7 +76,7 @@ final class ClusterProcess {
         }
     }
 
-    /// The boot clock as the lease reads it. A committer that waits for the lease lets time pass by reading it.
+    /// The boot clock as the lease reads it. Time passes at the reading of a committer that waits for the lease.
     private final class LeaseWatch: @unchecked Sendable {  // unchecked: a simulation has one thread
         private let machine: Machine
         private let bug: ClusterHistory.Bug
@@ -100,7 +100,7 @@ final class ClusterProcess {
         }
     }
 
-    /// Whether it takes steps.
+    /// Whether the process takes steps.
     var isAwake: Bool { !isDead && pausedUntil == nil }
 
     /// The log, where the process owns it.
@@ -111,7 +111,7 @@ final class ClusterProcess {
         TimerKey(id: Array(id.utf8).span, siphash: SipHash(secret: SimulatedStore.secret))
     }
 
-    /// Whether it answers requests: see `TimerService.standing`.
+    /// Whether the process answers requests: see `TimerService.standing`.
     var isServing: Bool { isAwake && log != nil && lease.isValid && !isLeaving }
 
     /// Whether the committer has something to do.
@@ -124,12 +124,12 @@ final class ClusterProcess {
     /// The instant at which the fire loop is to wake, in nanoseconds since boot.
     var firesAt: Int64 { alarm.isRung ? machine.boottime() : alarm.armed }
 
-    /// A round of the fire loop.
+    /// Makes a round of the fire loop.
     func fire() {
         alarm.isRung = false
         alarm.arm(boottime: .max)
         guard let log, log.engine.fire() != .done else { return }
-        // The fire loop looks again soon where it waits for the clock or the committer.
+        // The fire loop wakes again soon when it waits for the clock or the committer.
         alarm.arm(boottime: min(alarm.armed, machine.boottime() + 5_000_000))
     }
 
@@ -157,7 +157,7 @@ final class ClusterProcess {
         alarm.arm(boottime: .max)
     }
 
-    /// Position beyond which the process has promised nothing: see `TimerService.promisedAtMost`.
+    /// The position beyond which the process has promised nothing: see `TimerService.promisedAtMost`.
     var promisedAtMost: Int64? { log?.engine.promisedAtMost }
 
     /// Ends the process, at any instant.

@@ -15,10 +15,10 @@ final class Machine: TimeSource, @unchecked Sendable {  // unchecked: a simulati
 
     let number: Int
     private let time: TrueTime
-    /// Nanoseconds of its boot clock in a thousand of true time.
+    /// The nanoseconds that the boot clock counts in a thousand of true time.
     private let rate: Int64
     private let bootedAt: Int64
-    /// How far its calendar is ahead.
+    /// The nanoseconds by which the calendar is ahead of true time.
     var wallOffset: Int64
 
     init(_ number: Int, _ time: TrueTime, rate: Int64, wallOffset: Int64) {

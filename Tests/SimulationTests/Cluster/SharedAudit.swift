@@ -1,7 +1,7 @@
 import TimerCore
 import TimerLog
 
-/// Checks the rows of the shared log as they land, whoever has written them, and knows each timer's history.
+/// A check of the rows of the shared log as they land, whoever has written them, and the history of each timer.
 struct SharedAudit {
     /// One version of a timer, as the log has it.
     struct Version: Equatable {
@@ -24,10 +24,10 @@ struct SharedAudit {
     /// The first positions of all rows.
     private(set) var rows: Set<Int64> = []
     private var lives = LogAudit()
-    /// Up to where some reader was shown all events.
+    /// The newest position through which some reader was shown all events.
     var shownThrough: Int64 = 0
 
-    /// A barrier was written.
+    /// Checks a barrier that was written.
     mutating func land(_ barrier: Barrier) throws(BrokenPromise) {
         try promise(barrier.epoch > epoch, "the log goes from epoch \(epoch) to \(barrier.epoch)")
         try promise(barrier.position > head, "a barrier is at \(barrier.position), and the log ends at \(head)")
@@ -36,7 +36,7 @@ struct SharedAudit {
         rows.insert(head)
     }
 
-    /// A row was written.
+    /// Checks a row that was written.
     mutating func land(_ row: LogRow) throws {
         try promise(row.epoch == epoch, "a row of epoch \(row.epoch) lands, and the log's epoch is \(epoch)")
         try promise(
@@ -81,7 +81,7 @@ struct SharedAudit {
             Version(position: record.position, number: record.progress.version, state: state))
     }
 
-    /// A change that no stream shows.
+    /// Checks a change that no stream shows.
     private mutating func land(state record: LogRecord, _ recorded: Recorded, _ id: String) throws {
         guard recorded.isState, recorded.delivery == nil, let before = timers[id]?.last?.state,
             let definition = recorded.definition, record.progress.version > before.progress.version
@@ -94,7 +94,7 @@ struct SharedAudit {
     private mutating func land(kick: LogRecord) throws {
         guard case .kick(_, let base) = kick.content, let (id, definition) = bases[base], var versions = timers[id]
         else { throw BrokenPromise("a kick of no timer at \(kick.position)") }
-        // The kicks of a batch stand behind its other records, and may have come before them.
+        // The kicks of a batch are stored after its other records, and may have come before them.
         var index = versions.count
         while index > 0, versions[index - 1].number > kick.progress.version { index -= 1 }
         let position = index < versions.count ? versions[index].position : kick.position
@@ -103,8 +103,8 @@ struct SharedAudit {
         timers[id] = versions
     }
 
-    /// Which of a timer's versions an answer shows: the number of the newest one that it reflects, counted from 1, and 0
-    /// where there was none.
+    /// Returns the number of the newest of a timer's versions that an answer reflects, counted from 1, and 0 where
+    /// there was none.
     ///
     /// - Throws: where the log has no such state.
     func index(of answer: ClusterProcess.Answer) throws(BrokenPromise) -> Int {

@@ -5,17 +5,17 @@ import TimerLog
 
 /// A client that follows the events, from memory or from disk, and comes back after each crash.
 struct Follower {
-    /// Position up to which it knows everything.
+    /// The position through which the client was shown every event.
     private var cursor: Int64 = 0
-    /// How many of the events that landed are at or before it.
+    /// The number of the events that landed which are at or before `cursor`.
     private var passed = 0
-    /// The timer whose events it is shown, nil for all.
+    /// The timer whose events the client is shown, nil for all.
     var isWatching: String?
 
     /// Takes the new events and compares them with the rows on disk.
     mutating func poll(_ server: Server, _ store: SimulatedStore, _ audit: LogAudit) throws {
         if cursor < server.log.horizon {
-            // 410: it begins anew at the oldest event kept.
+            // 410: the client begins again at the oldest event kept.
             cursor = server.log.horizon
         }
         var rows: [LogRow] = []

@@ -9,7 +9,7 @@ struct ListReader {
         var labelling: Int
     }
 
-    /// In its encoded form; nil for all timers.
+    /// The label in its encoded form; nil for all timers.
     let label: [UInt8]?
     private var after: UInt64?
     private var stays: Set<Stay> = []

@@ -1,9 +1,9 @@
 import TimerCore
 import TimerLog
 
-/// Checks the rows as they land for the promises to a reader of every stream, whatever the model knows.
+/// A check of the rows as they land, for the promises to a reader of every stream, whatever the model knows.
 struct LogAudit {
-    /// An event as streams tell it.
+    /// An event as streams show it.
     struct Event: Equatable {
         var position: Int64
         var id: String
@@ -18,10 +18,10 @@ struct LogAudit {
 
     /// Every event that ever landed, in order.
     private(set) var events: [Event] = []
-    /// Which events and reasons ever landed.
+    /// The event types and reasons that ever landed.
     private(set) var types: Set<EventType> = []
     private(set) var reasons: Set<EventReason> = []
-    /// Position of the newest record that landed.
+    /// The position of the newest record that landed.
     private(set) var head: Int64 = 0
     private var rows: [ClosedRange<Int64>] = []
     private var lives: [String: Life] = [:]
@@ -56,7 +56,7 @@ struct LogAudit {
 
     /// Follows a timer's life by one event.
     mutating func follow(_ id: String, _ type: EventType, _ record: LogRecord) throws(BrokenPromise) {
-        // A delivery's outcome changes no timer, and may come after its timer is gone.
+        // A delivery's outcome changes no timer, and may come after its timer was deleted.
         if type.isDelivery { return }
         let version = record.progress.version
         var life = lives[id] ?? Life(exists: false, version: 0)

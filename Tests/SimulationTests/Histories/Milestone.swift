@@ -1,6 +1,6 @@
 /// Situations that histories must reach, or they prove nothing.
 enum Milestone: CaseIterable {
-    /// A receiver's command was obeyed; a result counted although the log was folded anew since its attempt began.
+    /// A receiver's command was obeyed; a result counted although the log was folded again since its attempt began.
     case receiverCommand, lateResult
     /// A client dropped a delivery; one that a client redrove was sent.
     case drop, redelivery

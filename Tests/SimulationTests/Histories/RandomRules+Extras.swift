@@ -3,7 +3,7 @@ import Webhooks
 
 @testable import TimerCore
 
-/// Where and how events go.
+/// Random webhooks, labels and payloads.
 extension RandomRules {
     /// Hosts that webhooks lead to.
     static let hosts = ["one.test", "two.test", "three.test"]
@@ -42,7 +42,7 @@ extension RandomRules {
                 maxMs: max(60_000, initial), jitter: random.chance(oneIn: 2) ? 0 : 0.5))
     }
 
-    /// Which events go to a webhook.
+    /// The types of events that go to a webhook.
     static func deliveries(_ random: inout SeededGenerator) -> EventTypes {
         if random.chance(oneIn: 2) { return EventTypes(.fired) }
         var types = EventTypes(.fired)

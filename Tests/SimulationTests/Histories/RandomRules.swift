@@ -40,7 +40,7 @@ enum RandomRules {
         return .cron(cron)
     }
 
-    /// Any rules. `wall`: milliseconds of the calendar now.
+    /// Makes any rules. `wall` is the calendar now, in milliseconds.
     static func make(_ random: inout SeededGenerator, wall: Int64) -> TimerRules {
         let instant = wall + (random.chance(oneIn: 4) ? -delay(&random) : delay(&random))
         let period = period(&random)

@@ -7,15 +7,15 @@ struct Recorded {
     /// Nil for a kick, which names its timer by a hash.
     var id: String?
     var event: ModelEvent
-    /// Where it stands; only for records that are not kicks.
+    /// The record's position; it has no meaning for a kick.
     var position: Int64
-    /// The timer written anew: nothing happened, unless its version is new.
+    /// Whether the record is a timer's state and no event: nothing happened, unless the version is new.
     var isState: Bool
     /// The outcome of an attempt.
     var outcome: DeliveryOutcome?
-    /// A delivery as a client changed it, or as it was written anew.
+    /// A delivery as a client changed it, or as a compaction carried it.
     var delivery: DeliveryStanding?
-    /// The content its receiver must get, where the record holds that.
+    /// The content that the delivery's receiver must get, where the record holds that.
     var body: [UInt8]?
     /// The whole definition, where the record holds it.
     var definition: [UInt8]?
@@ -48,7 +48,7 @@ struct Recorded {
         if record.isWhole { definition = bytes }
     }
 
-    /// The content the receiver of the event `record` must get, in a row of `data`.
+    /// The content that the receiver of the event `record` must get, in a row of `data`.
     static func body(of record: LogRecord, _ data: [UInt8]) -> [UInt8] {
         var type: EventType?
         if case .event(let told, _, _) = record.content { type = told }
@@ -59,7 +59,7 @@ struct Recorded {
 
     /// The records in `bytes` that are about timers.
     ///
-    /// - Parameter first: position of the first; counts on over all of them.
+    /// - Parameter first: the position of the first record in `bytes`; afterwards that of the record after the last.
     static func all(_ bytes: ArraySlice<UInt8>, first: inout Int64) throws -> [Recorded] {
         let base = TimeBase(now: Now(elapsed: 0, wallOffset: 0), boottime: 0, boot: Hash128(high: 0, low: 0))
         var found: [Recorded] = []

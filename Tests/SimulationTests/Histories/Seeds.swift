@@ -2,30 +2,30 @@ import TestSupport
 import Testing
 import TimerCore
 
-/// Which histories are run, and how a broken one is reported.
+/// The choice of the histories that are run, and the report of a broken one.
 enum Seeds {
     /// Seeds that are the same in every run.
     static let fixed: ClosedRange<UInt64> = 1...60
-    /// How many other seeds each run has.
+    /// The number of other seeds in each run.
     static let freshCount: UInt64 = 8
     /// Steps of a history; most make several operations.
     static let steps = 300
-    /// Steps told of a broken history.
+    /// The number of a broken history's last steps that are shown.
     static let stepsTold = 20
-    /// A run ends after so many broken histories.
+    /// The number of broken histories that ends a run.
     private static let mostBroken = 3
 
     /// The seeds of this run.
     static func chosen() -> [UInt64] { SeedChoice.seeds(fixed: fixed, fresh: freshCount) }
 
-    /// What histories did and reached.
+    /// The operations of histories, and the situations that they reached.
     struct Tally {
         /// Client requests, clock steps, appends' fates, crashes, waits.
         var operations = 0
-        /// Which events and reasons the logs told of.
+        /// The event types and reasons in the logs.
         var types: Set<EventType> = []
         var reasons: Set<EventReason> = []
-        /// What else they came to.
+        /// The other situations that they reached.
         var reached: Set<Milestone> = []
     }
 

@@ -6,7 +6,7 @@ import TimerLog
 
 /// Checks after every step.
 extension Simulation {
-    /// Records the engine wrote that the model has not seen.
+    /// Returns the records of the engine that the model has not seen.
     func unseen() throws -> [Recorded] {
         followFolds()
         let (batch, kicks) = (server.engine.batch.records, server.engine.batch.kicks)
@@ -21,10 +21,10 @@ extension Simulation {
         return found
     }
 
-    /// Forgets the engine's batch: it has a new one.
+    /// Drops the count of records seen, as the engine has a new batch.
     func beginBatch() { seen = (0, 0, 0) }
 
-    /// Takes over records that no client asked for: state written anew, which changes nothing.
+    /// Accepts records that no client asked for: state written again, which changes nothing.
     func drain() throws {
         for record in try unseen() {
             if let delivery = record.delivery {
@@ -49,7 +49,8 @@ extension Simulation {
         }
     }
 
-    /// Takes `step` over: its records must come next in `found`, with those of deliveries that are too many then.
+    /// Applies `step` to the model: its records must come next in `found`, with those of deliveries that are too
+    /// many then.
     func accept(_ step: ModelStep, _ found: inout ArraySlice<Recorded>) throws {
         let id = step.timer.id
         let (all, old) = (found, model.timers[id])
@@ -64,14 +65,14 @@ extension Simulation {
         }
     }
 
-    /// The engine wrote what `step` tells, and no more.
+    /// Applies `step` to the model, and checks that the engine wrote its records and no others.
     func acceptAll(_ step: ModelStep?) throws {
         var found = try unseen()[...]
         if let step { try accept(step, &found) }
         try promise(found.isEmpty, "nobody asked for \(found.map(\.event))")
     }
 
-    /// Checks that need no idle server.
+    /// Makes the checks that need no idle server.
     func check() throws {
         try drain()
         let now = server.now()
@@ -94,7 +95,7 @@ extension Simulation {
         try checkWake(now)
     }
 
-    /// Each label lists the timers that carry it.
+    /// Checks that each label lists the timers that carry it.
     private func checkLabels() throws(BrokenPromise) {
         for label in RandomRules.labels {
             var listed: Set<SlotIndex> = []
@@ -108,7 +109,7 @@ extension Simulation {
         }
     }
 
-    /// A list is read on.
+    /// Reads the next page of a list.
     func readList() throws {
         if list == nil {
             list = ListReader(
@@ -120,7 +121,7 @@ extension Simulation {
         list = nil
     }
 
-    /// The server wakes before anything that is planned.
+    /// Checks that the server wakes no later than any planned fire.
     private func checkWake(_ now: Now) throws {
         let wake = server.nextWake() ?? .max
         for timer in model.timers.values where timer.progress.isPlanned {
@@ -144,7 +145,7 @@ extension Simulation {
 
     private func misfires(_ timer: ModelTimer) -> Int64 { missedUntil[timer.rules.clock] }
 
-    /// Nothing overdue is left once the fire loop has nothing more to do.
+    /// Checks that nothing overdue is left once the fire loop has nothing more to do.
     func checkQuiet() throws {
         guard server.isOpen, broken == nil else { return }
         try checkDelivering()
@@ -152,7 +153,7 @@ extension Simulation {
         for timer in model.timers.values {
             let state = timer.progress.state
             if state.hasEnded {
-                // When its last delivery went just now, the loop runs again at once.
+                // The loop runs again at once when the timer's last delivery ended just now.
                 let isKept =
                     timer.progress.due > now.down(.continuous) || !model.pending(of: timer.id).isEmpty
                     || server.alarm.armed <= time.sinceBoot
@@ -176,7 +177,7 @@ extension Simulation {
         }
     }
 
-    /// The engine's clocks against the real ones.
+    /// Compares the engine's clocks with the simulated ones.
     func checkClock(_ now: Now) throws {
         let skew = now.nanoseconds(on: .wall) - time.calendar
         try promise(
@@ -188,7 +189,7 @@ extension Simulation {
         try promise(counted <= start + 1_000_000, "the suspending clock counts \(counted - start) ns of downtime")
     }
 
-    /// Sends answers whose records are durable, and withdraws those whose records are lost.
+    /// Sends answers whose records are durable, and drops those whose records are lost.
     func resolve() throws {
         var waiting: [Answer] = []
         for answer in answers {
@@ -212,7 +213,7 @@ extension Simulation {
         answers = waiting
     }
 
-    /// A fold of the whole log equals the live state.
+    /// Checks that a fold of the whole log equals the live state.
     func checkFold() throws {
         try commit()
         note("fold")
@@ -238,7 +239,7 @@ extension Simulation {
         }
     }
 
-    /// A stream reads on.
+    /// Reads the stream's new events.
     func follow() throws {
         try follower.poll(server, store, audit)
         if random.chance(oneIn: 10) { follower.isWatching = random.chance(oneIn: 2) ? ids[0] : nil }

@@ -11,7 +11,7 @@ extension Simulation {
         case command(TimerCommand, RescheduleTarget?)
     }
 
-    /// A client asks for something, and the answer is what the model expects.
+    /// Makes a random request, and checks that the answer is what the model expects.
     func request() throws {
         if random.chance(oneIn: 15) { return try createOnce() }
         if random.chance(oneIn: 12) { return try changeDelivery() }
@@ -59,7 +59,7 @@ extension Simulation {
         return RandomRules.definition(id, rules, extras)
     }
 
-    /// Mostly the timer's own rules with one thing changed.
+    /// Returns a definition: mostly the timer's own with one thing changed, else a random one.
     private func amended(_ id: String, _ wall: Int64) -> [UInt8] {
         guard var rules = model.timers[id]?.rules, !random.chance(oneIn: 4) else { return definition(id, wall) }
         let other = RandomRules.make(&random, wall: wall)
@@ -81,7 +81,7 @@ extension Simulation {
         return RandomRules.definition(id, rules, extras)
     }
 
-    /// The timer's own definition, or with changes.
+    /// Returns the timer's own definition, or an amended one.
     private func declared(_ id: String, _ wall: Int64) -> [UInt8] {
         guard let timer = model.timers[id], random.chance(oneIn: 3) else { return amended(id, wall) }
         return timer.definition
@@ -169,12 +169,12 @@ extension Simulation {
         } catch { return .unavailable }
     }
 
-    /// The engine's lock is held.
+    /// The key of the timer `id`. Called under the engine's lock.
     func serverKey(_ id: String) -> TimerKey {
         TimerKey(id: Array(id.utf8).span, siphash: server.engine.scheduler.siphash)
     }
 
-    /// Remembers the answer a client gets once its record is durable.
+    /// Keeps the answer that a client gets once its record is durable.
     func show(_ id: String, _ turn: borrowing Turn) {
         guard let slot = turn.find(serverKey(id)) else {
             return answers.append(Answer(position: turn.head, id: id))

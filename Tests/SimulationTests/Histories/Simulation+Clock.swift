@@ -4,20 +4,21 @@ import TimerLog
 @testable import TimerCore
 @testable import TimerService
 
-/// Time passes, and due timers fire.
+/// The passing of time, in which due timers fire.
 extension Simulation {
     private static let millisecond: Int64 = 1_000_000
     private static let second: Int64 = 1_000_000_000
-    /// The error with which the server may measure a step of the calendar.
+    /// The error in nanoseconds with which the server may measure a step of the calendar.
     private static let jitter = 2 * millisecond
-    /// A fire that is later than this by a stand-still is missed, whatever else was planned, in milliseconds.
+    /// The lateness in milliseconds beyond which a stall surely makes a fire a miss, whatever else was planned.
     private static let surelyMissed: Int64 = 1002
-    /// A pause of the fire loop longer than this counts as a time in which the server was down.
+    /// The longest pause of the fire loop, in nanoseconds, that does not count as downtime.
     private static let longestSilence: Int64 = 1_100_000_000
-    /// No history goes on into years that nanoseconds in 64 bits do not reach.
+    /// The end of the calendar of all histories, in nanoseconds, before the years that 64 bits do not reach.
     private static let lastCalendar: Int64 = 5_700_000_000 * second
 
-    /// Far ahead, by one of the delays that clients ask for, as nanoseconds.
+    /// Returns about one of the large delays that clients ask for, as nanoseconds; a second where the clocks would go
+    /// too far.
     func leap() -> Int64 {
         let delay = (RandomRules.largeDelays.randomElement(using: &random) ?? 0) * Self.millisecond
         let noise = Int64.random(in: -2 * Self.second...2 * Self.second, using: &random)
@@ -25,13 +26,13 @@ extension Simulation {
         return most < Self.lastCalendar - delay ? delay + noise : Self.second
     }
 
-    /// Nanoseconds pass in which the server is up or not.
+    /// Passes nanoseconds in which the server is up or not.
     func elapse(_ nanoseconds: Int64, isUp: Bool) {
         time.pass(nanoseconds)
         if isUp && !server.engine.storageFails { uptime += nanoseconds }
     }
 
-    /// The server runs for a while.
+    /// Runs the server for a random while.
     func pass() throws {
         let duration: Int64
         switch Int.random(in: 0..<10, using: &random) {
@@ -43,14 +44,15 @@ extension Simulation {
         try run(for: duration)
     }
 
-    /// Time in the middle of a call, in which the fire loop runs on.
+    /// Passes time in the middle of a call, while the fire loop runs on.
     func passDuringCall() throws {
         note("pass meanwhile")
         elapse(Int64.random(in: 0...300 * Self.millisecond, using: &random), isUp: true)
         try fireDue()
     }
 
-    /// The fire loop runs for `nanoseconds`, waking when its alarm rings, and each second while that counts.
+    /// Runs the fire loop for `nanoseconds`. The loop wakes when its alarm rings, and each second while a timer
+    /// counts uptime.
     func run(for nanoseconds: Int64) throws {
         note("run for \(nanoseconds) ns")
         let (sum, overflow) = time.sinceBoot.addingReportingOverflow(nanoseconds)
@@ -68,7 +70,7 @@ extension Simulation {
         }
     }
 
-    /// SIGSTOP, a sleeping machine: nothing runs, the clocks go on.
+    /// Stops the process while the clocks go on, as SIGSTOP or a sleeping machine does.
     func standStill() throws {
         let length: Int64
         switch Int.random(in: 0..<10, using: &random) {
@@ -85,7 +87,7 @@ extension Simulation {
         try fireDue()
     }
 
-    /// The calendar is set, by little or much, or slewed.
+    /// Sets the calendar by little or much, or slews it.
     func stepCalendar() throws {
         var step: Int64
         switch Int.random(in: 0..<10, using: &random) {
@@ -107,7 +109,7 @@ extension Simulation {
         } else if step > Self.second + Self.jitter {
             missedUntil[.wall] = reached
         } else if step > Self.second - Self.jitter, server.engine.scheduler.misfireUntil[.wall] == reached {
-            // The server can't measure whether that is more than a second.
+            // The server can't measure whether the step is more than a second.
             missedUntil[.wall] = reached
         }
         try checkClock(now)
@@ -129,7 +131,7 @@ extension Simulation {
         }
     }
 
-    /// One step of the fire loop, held to the model.
+    /// Takes one step of the fire loop, and compares it with the model.
     private func advance() throws -> Engine.FireStep {
         let before = server.engine.scheduler.misfireUntil
         let result = server.engine.fire()
@@ -145,10 +147,11 @@ extension Simulation {
         return result
     }
 
-    /// Whether the fire loop stood still for more than a second, up to now: then all that came due meanwhile is missed.
+    /// Whether the fire loop was stalled for more than a second up to now, so that every instant due meanwhile
+    /// is missed.
     ///
-    /// A loop with nothing to do sleeps, however long: it stands still from the instant at which it should have woken.
-    /// Where no single timer determines that instant, the server decides.
+    /// A loop with nothing to do sleeps for any time, and is stalled from the instant at which it should have woken.
+    /// The server decides where no single timer determines that instant.
     private func stoodStill(_ now: Now, _ before: ClockReadings) -> Bool {
         guard now.elapsed - lastAdvance > Self.second || hasFolded else { return false }
         let isSure = model.timers.values.contains { timer in

@@ -7,7 +7,7 @@ import Webhooks
 
 /// Deliveries as clients see and change them, and their checks after every step.
 extension Simulation {
-    /// A client redrives or drops a delivery.
+    /// Redrives or drops a delivery, as a client does.
     func changeDelivery() throws {
         let isDrop = random.chance(oneIn: 3)
         let known = model.deliveries.values.filter {
@@ -86,9 +86,10 @@ extension Simulation {
         return found
     }
 
-    /// The deliveries equal the model's.
+    /// Checks that the deliveries equal the model's.
     ///
-    /// - Parameter isFold: as a log has them, which knows of no attempts under way, nor of dead letters that had to go.
+    /// - Parameter isFold: whether they come from a log, which holds neither attempts under way nor the drops of dead
+    ///   letters.
     func checkDeliveries(
         _ held: [Int64: DeliveryStanding], _ expected: Model, _ now: Now, isFold: Bool = false
     ) throws(BrokenPromise) {
@@ -98,12 +99,13 @@ extension Simulation {
                 "delivery \(id) is \(standing.state.name), nothing is owed")
         }
         let dead = held.values.filter { $0.state == .dead }.map(\.id)
-        // A dead letter since the last comparison may be older than one that had to go before.
+        // A delivery that died since the last comparison may be older than a dead letter that was dropped before.
         let oldest = dead.filter { !expected.buried.contains($0) }.min() ?? .max
         let wereTooMany = expected.deliveries.values.count { $0.isDead } > Model.deadLetters
         for delivery in expected.deliveries.values {
             guard let standing = held[delivery.id] else {
-                // The oldest has to go when there are too many; some of them may be gone by now.
+                // The oldest dead letter is dropped when there are too many; some of the others may have expired
+                // by now.
                 let hadToGo = (wereTooMany || dead.count >= Model.deadLetters - 3) && delivery.id < oldest
                 guard case .dead(let until) = delivery.phase,
                     hadToGo || until <= now.down(.continuous) || delivery.isAdrift
@@ -128,7 +130,7 @@ extension Simulation {
         }
     }
 
-    /// Takes over which dead letters a fold found: it may hold some that had to go before.
+    /// Takes over the dead letters that a fold found, among which may be some that were dropped before.
     func adoptDeadLetters() throws(BrokenPromise) {
         let now = server.now()
         let held = Self.deliveries(server.engine.scheduler, now).filter { $0.value.state == .dead }
@@ -145,7 +147,7 @@ extension Simulation {
         model.foldDeliveries(underWay: model.lateResults, now)
     }
 
-    /// Forgets dead letters whose time is over, or which had to go, as the server did.
+    /// Drops the model's dead letters that the server dropped, as their time is over or there were too many.
     func dropExpired(_ held: [Int64: DeliveryStanding]) {
         for (id, delivery) in model.deliveries where delivery.isDead && held[id] == nil {
             goneLetters.insert(id)
@@ -156,7 +158,7 @@ extension Simulation {
         model.buried = []
     }
 
-    /// No sendable delivery waits once the dispatcher has nothing to do.
+    /// Checks that no sendable delivery waits once the dispatcher has nothing to do.
     func checkDelivering() throws(BrokenPromise) {
         guard depth == 0, server.isOpen, !isDoomed, broken == nil, !server.hasWork, !server.dispatcher.hasWork,
             ends.isEmpty,

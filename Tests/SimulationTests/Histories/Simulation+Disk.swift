@@ -6,7 +6,7 @@ import TimerLog
 
 /// Appends and their outcomes, crashes and restarts, compaction.
 extension Simulation {
-    /// Hears of everything the server does to the disk.
+    /// Observes everything the server does to the disk.
     func listen() {
         store.onAppend = { [unowned self] rows in decide(rows) }
         store.onLanding = { [unowned self] rows in
@@ -90,7 +90,7 @@ extension Simulation {
         return fate
     }
 
-    /// Takes over the state the engine found when it folded the log anew.
+    /// Takes over the state that the engine found when it folded the log again.
     func followFolds() {
         while seenRestarts < server.engine.restarts, !foldsToCome.isEmpty {
             seenRestarts += 1
@@ -128,7 +128,7 @@ extension Simulation {
 
     enum Downtime: CaseIterable { case process, machine }
 
-    /// The process ends at any instant between two calls.
+    /// Ends the process at any instant between two calls, and starts the next one.
     func crash() throws {
         // Before a clean end everything is committed, and nothing else changes.
         if random.chance(oneIn: 3) { try stopCleanly() }
@@ -147,7 +147,7 @@ extension Simulation {
         if !isDoomed { try resolve() }
     }
 
-    /// A new process begins from the rows on disk.
+    /// Starts a new process from the rows on disk.
     func restart(after downtime: Downtime) throws {
         let counted = server.now().down(.suspending)
         let wasWatching = model.countsUptime && durable.countsUptime
@@ -172,7 +172,7 @@ extension Simulation {
         listen()
         hasFolded = true
         isLoopDue = true
-        // Elapsed time begins anew with an empty log.
+        // Elapsed time begins again with an empty log.
         if audit.head == 0 { suspendingStart = nil }
         let kept = server.now().down(.suspending)
         try promise(!wasWatching || kept >= counted - 12_000, "a crash lost \(counted - kept) ms of uptime")
@@ -190,7 +190,7 @@ extension Simulation {
         }
     }
 
-    /// Old rows go; state that is still needed is written anew.
+    /// Runs a round of compaction: old rows go, and state that is still needed is written again.
     func compact() throws {
         try commit()
         guard server.isOpen else { return }

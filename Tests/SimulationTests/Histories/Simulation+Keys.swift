@@ -6,7 +6,7 @@ import TimerLog
 
 /// Requests with idempotency keys, which may be under way for a while, and come again and again.
 extension Simulation {
-    /// A client makes a timer of its own under a key.
+    /// Begins, ends or repeats a request that makes a timer of its own under a key.
     func createOnce() throws {
         let number = UInt64.random(in: 0..<6, using: &random)
         let mayStay = random.chance(oneIn: 3)
@@ -25,15 +25,15 @@ extension Simulation {
 
     private func key(_ number: UInt64) -> Hash128 { Hash128(high: 9, low: number) }
 
-    /// Notes which answers may be forgotten by now, in every model that may be taken up again: a compaction meanwhile forgets
-    /// them, though the calendar be set back later.
+    /// Notes which answers may be forgotten by now, in every model that may become the current one again: a compaction
+    /// meanwhile forgets them, even if the calendar is set back later.
     func ageKeys(_ now: Now) {
         model.ageKeys(now)
         durable.ageKeys(now)
         for index in foldsToCome.indices { foldsToCome[index].ageKeys(now) }
     }
 
-    /// Returns whether the request is to be carried out.
+    /// Begins a request under a key. Returns whether the request is to be carried out.
     private func begin(_ number: UInt64, _ turn: borrowing Turn) throws -> Bool {
         ageKeys(turn.now)
         let verdict: IdempotencyVerdict
@@ -55,7 +55,7 @@ extension Simulation {
         return verdict == .fresh
     }
 
-    /// Makes the timer and answers; a refusal frees the key.
+    /// Makes the timer and answers the request; a refusal releases the key.
     @discardableResult
     private func end(_ number: UInt64, _ turn: borrowing Turn) throws -> (any Error)? {
         openKeys.remove(number)

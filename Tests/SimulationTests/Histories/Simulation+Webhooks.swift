@@ -5,9 +5,9 @@ import Webhooks
 @testable import TimerCore
 @testable import TimerService
 
-/// Deliveries: which requests are sent when, how receivers answer, and the outcomes.
+/// Deliveries: the requests that are sent, the receivers' answers, and the outcomes.
 extension Simulation {
-    /// A request that a receiver has.
+    /// A request that a receiver has and has not answered.
     struct Exchange {
         var timer: String
         var life: Int
@@ -15,7 +15,7 @@ extension Simulation {
         var host: String
         /// 1 for the first attempt.
         var number: Int
-        /// As the webhook had it when the attempt began.
+        /// The webhook's policy when the attempt began.
         var retry: RetryPolicy
     }
 
@@ -25,7 +25,7 @@ extension Simulation {
         case none(DeliveryFailure)
     }
 
-    /// Receivers answer, and the dispatcher's thread makes a round.
+    /// Makes receivers answer, and the dispatcher's thread make a round.
     func deliver() throws {
         for id in exchanges.keys.sorted() where random.chance(oneIn: 2) && !ends.contains(where: { $0.id == id }) {
             guard let exchange = exchanges[id] else { continue }
@@ -59,12 +59,12 @@ extension Simulation {
         }
     }
 
-    /// One round of the dispatcher's thread, where it has something to do.
+    /// Makes one round of the dispatcher's thread, where it has something to do.
     func dispatch() throws {
         // A stop ends the deliveries before it refuses changes.
         guard !server.engine.isStopping, server.dispatcher.hasWork || !ends.isEmpty else { return }
         try drain()
-        // It checks again after a while whether ended attempts can be recorded.
+        // The dispatcher checks again after a while whether ended attempts can be recorded.
         if !ends.isEmpty { server.dispatcher.wake() }
         for end in ends { exchanges[end.id] = nil }
         let unreadable = server.unreadableDeliveries
@@ -73,8 +73,7 @@ extension Simulation {
         if server.unreadableDeliveries > unreadable { try postpone() }
     }
 
-    /// The event of a delivery could not be read, so that it comes up later: it was just written anew, and is not on
-    /// disk there yet.
+    /// Postpones a delivery whose event could not be read, as it was just written again and is not on disk there yet.
     private func postpone() throws {
         let engine = server.engine
         try promise(isDoomed || engine.durableHead < engine.batch.head, "the event of a delivery can't be read")
@@ -87,7 +86,7 @@ extension Simulation {
         }
     }
 
-    /// The dispatcher begins attempts: it has recorded what ended.
+    /// Takes the requests of the dispatcher, which has recorded the ended attempts before.
     func send(_ requests: [CourierRequest]) throws {
         try takeEnds()
         for request in requests { try send(request) }
@@ -127,7 +126,7 @@ extension Simulation {
         note("\(name) is sent")
     }
 
-    /// A timer's deliveries go one by one, in order, the next once the last one's outcome is on disk.
+    /// Checks that a timer's deliveries go one by one, in order, each once the outcome of the one before is on disk.
     private func checkTurn(_ delivery: ModelDelivery, _ name: String) throws {
         let other = exchanges.first { id, exchange in
             exchange.timer == delivery.timer && exchange.life == delivery.life
@@ -164,7 +163,7 @@ extension Simulation {
         guard let delivery = model.deliveries[id], !delivery.isDead else { return }
         if delivery.phase != .underWay {
             try promise(isLate, "delivery \(id) is not under way")
-            // The log was folded anew meanwhile: it counts, or it is sent again.
+            // The log was folded again meanwhile: the result counts, or the delivery is sent again.
             guard let outcome = found.first?.outcome, outcome.delivery == id, outcome.reason != .backlog else { return }
             reached.insert(.lateResult)
         }
@@ -183,7 +182,7 @@ extension Simulation {
         try accept(step, &found)
     }
 
-    /// The result of an attempt, by the contract.
+    /// Checks the result of an attempt against the contract.
     private func check(_ outcome: DeliveryOutcome, _ exchange: Exchange, _ answer: ReceiverAnswer, _ now: Now) throws {
         var expected = DeliveryOutcome(.deliveryFailed, delivery: outcome.delivery, attempt: exchange.number)
         let retry = exchange.retry
@@ -202,7 +201,7 @@ extension Simulation {
             }
             if (200..<300).contains(status) { expected.type = .delivered }
             if status == 410 {
-                // A receiver can't stop a webhook that leads to another URL by now.
+                // A receiver can't stop a webhook that has another URL by now.
                 let isMine = model.timers[exchange.timer].map { $0.webhook?.url == exchange.url } ?? true
                 if isMine || model.lives[exchange.timer] != exchange.life {
                     (expected.type, expected.reason) = (.deliveryDead, .gone)
@@ -224,7 +223,7 @@ extension Simulation {
             wait >= shortest && wait <= longest, "\(outcome) is tried after \(wait), not \(shortest)…\(longest)")
     }
 
-    /// The event at `position` is owed to the webhook of `id`; deliveries over the limit then die.
+    /// Owes the recorded event to the webhook of the step's timer; deliveries over the limit then die.
     func owe(_ recorded: Recorded, _ step: ModelStep, _ found: inout ArraySlice<Recorded>) throws {
         let id = step.timer.id
         let body = ModelDelivery.body(

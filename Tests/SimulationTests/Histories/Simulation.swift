@@ -5,13 +5,13 @@ import TimerLog
 @testable import TimerService
 
 /// One random history of clients, clocks, disks and crashes, decided by its seed alone, against the engine, its
-/// committer, compactor and log. After every step the server is held to the model.
+/// committer, compactor and log. After every step the server is compared with the model.
 final class Simulation {
     /// A change or a read whose answer waits until it is durable.
     struct Answer {
         var position: Int64
         var id: String
-        /// The state it shows; nil when it says that the timer is gone.
+        /// The state that the answer shows; nil when it says that there is no timer.
         var shown: HeldTimer?
     }
 
@@ -40,7 +40,7 @@ final class Simulation {
     /// The requests that receivers have, by delivery, and their answers that the dispatcher has not recorded yet.
     var exchanges: [Int64: Exchange] = [:]
     var ends: [(id: Int64, exchange: Exchange, answer: ReceiverAnswer)] = []
-    /// Dead letters that were seen to be gone: a fold may still find them, or not.
+    /// Dead letters that the server has dropped; a fold may still find them, or not.
     var goneLetters: Set<Int64> = []
     /// Keyed requests that are under way in this process.
     var openKeys: Set<UInt64> = []
@@ -51,23 +51,24 @@ final class Simulation {
     var shown: [Shown: HeldTimer] = [:]
     /// Nanoseconds in which the server was up and took changes.
     var uptime: Int64 = 0
-    /// Where the suspending clock stood when the history began, in nanoseconds, less `uptime`.
+    /// The suspending clock less `uptime` when the history began, in nanoseconds.
     var suspendingStart: Int64?
-    /// Elapsed nanoseconds of the fire loop's last step.
+    /// The elapsed clock at the fire loop's last step, in nanoseconds.
     var lastAdvance: Int64
-    /// Timers that clients changed since then.
+    /// Timers that clients changed since the fire loop's last step.
     var changed: Set<String> = []
-    /// Due instants up to here, on each clock, passed while the fire loop stood still, or were jumped.
+    /// The instant of each clock through which due instants passed in a stall of the fire loop, or in a step of
+    /// the calendar.
     var missedUntil = ClockReadings()
-    /// Whether the log was folded since: timers overdue then show as a stand-still.
+    /// Whether the log was folded since the fire loop's last step: timers overdue then show as a stall.
     var hasFolded = false
-    /// Whether the model still has to look which dead letters that fold found.
+    /// Whether the model has yet to take over the dead letters that the fold found.
     var hasToAdopt = false
     /// Whether the fire loop makes its next step without waiting for the alarm.
     var isLoopDue = true
     /// The promise broken inside a call of the server.
     var broken: (any Error)?
-    /// How deep a step is within calls of the server.
+    /// The depth of a step within calls of the server.
     var depth = 0
     /// Whether this process ends before the next step.
     var isDoomed = false
@@ -80,7 +81,7 @@ final class Simulation {
     init(seed: UInt64, traces: Bool = false) throws {
         random = SeededGenerator(seed: seed)
         self.traces = traces
-        // A third of the histories begin a little before the seconds since 1970 need a 33rd bit, some in 1970.
+        // Two fifths of the histories begin within a day before the seconds since 1970 reach 2³¹, and a fifth in 1970.
         let starts: [Int64] = [1_700_000_000, 1_700_000_000, 2_147_483_600, 2_147_400_000, 86_400]
         time = SimulatedTime(
             calendar: (starts.randomElement(using: &random) ?? 0) * 1_000_000_000
@@ -109,7 +110,7 @@ final class Simulation {
         }
     }
 
-    /// One thing happens.
+    /// Takes one random step.
     private func step() throws {
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<42: try request()
@@ -126,7 +127,7 @@ final class Simulation {
         }
     }
 
-    /// Something that may happen while the server is in the middle of a call.
+    /// Takes a step that may come while the server is in the middle of a call.
     func interlude() {
         guard depth == 0, broken == nil, !isDoomed else { return }
         depth += 1

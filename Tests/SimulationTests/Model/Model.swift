@@ -1,28 +1,28 @@
 @testable import TimerCore
 
-/// The timers the server must hold by the contract, each computed by itself. A copy is the state at one moment.
+/// The timers that the server must hold by the contract, each computed by itself. A copy is the state at one moment.
 struct Model {
     var timers: [String: ModelTimer] = [:]
     /// The greatest version of any deleted timer.
     var versionFloor: Int64 = 0
     /// The newest version of each id, also of deleted ones.
     var versions: [String: Int64] = [:]
-    /// How many timers had each id so far.
+    /// The number of timers that had each id so far.
     var lives: [String: Int] = [:]
-    /// How often the labels under each id changed so far.
+    /// The number of changes of the labels under each id so far.
     var labellings: [String: Int] = [:]
     /// Events that webhooks are owed, and dead letters, by position.
     var deliveries: [Int64: ModelDelivery] = [:]
-    /// Dead letters that had to go, which a log may still hold.
+    /// Dead letters that were dropped, which a log may still hold.
     var evicted: [Int64: ModelDelivery] = [:]
-    /// Deliveries whose attempt began before the log was folded anew: its result may count or not.
+    /// Deliveries whose attempt began before the log was folded again, so that its result may count or not.
     var lateResults: Set<Int64> = []
-    /// Dead letters since the last comparison with the server's.
+    /// Deliveries that died since the last comparison with the server's.
     var buried: Set<Int64> = []
-    /// Answered idempotency keys: when, and whether they may be forgotten by now.
+    /// Answered idempotency keys, with the instant of the answer and whether it may be forgotten by now.
     var answered: [UInt64: (at: Int64, mayBeGone: Bool)] = [:]
 
-    /// Milliseconds an answer is kept.
+    /// The milliseconds for which an answer is kept.
     static let keyLifetime: Int64 = 86_400_000
 
     mutating func take(_ step: ModelStep) throws(BrokenPromise) {
@@ -44,7 +44,7 @@ struct Model {
         }
     }
 
-    /// Every instant of a fixed grid fired or was counted as missed.
+    /// Checks that every instant of a fixed grid fired or was counted as missed.
     private func checkGrid(_ timer: ModelTimer) throws(BrokenPromise) {
         guard let period = timer.period ?? timer.cronPeriod, timer.rules.mode == .fixedRate, timer.progress.isPlanned,
             timer.gridFires + timer.gridMissed > 0, timer.cronPeriod.map({ timer.gridStart % $0 == 0 }) ?? true
@@ -55,13 +55,13 @@ struct Model {
             "\(timer.id): of \(instants) instants \(timer.gridFires) fired and \(timer.gridMissed) were missed")
     }
 
-    /// Keys may be forgotten once the calendar, or a later answer, shows their time to be over.
+    /// Marks the keys that may be forgotten, as the calendar or a later answer shows their time to be over.
     mutating func ageKeys(_ now: Now) {
         let newest = answered.values.reduce(now.wall) { max($0, $1.at) }
         for (key, answer) in answered where newest - answer.at > Self.keyLifetime { answered[key]?.mayBeGone = true }
     }
 
-    /// A new process or a new fold loses the state that was in memory only.
+    /// Drops the state that was in memory only, as a new process or a new fold does.
     ///
     /// - Parameter underWay: deliveries whose attempts the process goes on with.
     mutating func forgetMemory(uptime: Int64, underWay: Set<Int64> = [], _ now: Now) {
@@ -78,7 +78,7 @@ struct Model {
     /// Whether a fire is planned on the suspending clock.
     var countsUptime: Bool { timers.values.contains { $0.progress.isPlanned && $0.rules.clock == .suspending } }
 
-    /// The server may have stood still.
+    /// Notes that the server may have been stalled.
     mutating func noteHiccup() { for id in timers.keys { timers[id]?.hiccups += 1 } }
 }
 

@@ -2,7 +2,7 @@ import Webhooks
 
 @testable import TimerCore
 
-/// What each command does to a timer; nil, with nothing changed, where the contract's table says 409.
+/// The effects of commands on a timer. A command returns the reason of its refusal, with nothing changed, or nil.
 extension ModelStep {
     /// The contract's table, written again.
     private func isLegal(_ command: TimerCommand) -> Bool {
@@ -16,8 +16,7 @@ extension ModelStep {
         }
     }
 
-    /// The effect of the command that a receiver names; a `reschedule` also activates a completed timer that is
-    /// restartable.
+    /// Applies the command that a receiver names; a `reschedule` also activates a completed timer that is restartable.
     mutating func obey(_ command: TimerCommandHeader) -> ModelOutcome.Refusal? {
         switch command {
         case .cancel: return apply(.cancel, nil)
@@ -54,7 +53,7 @@ extension ModelStep {
         return nil
     }
 
-    /// `until` aside: past it the timer completes.
+    /// The first due instant of an activation, `until` aside: past it the timer completes.
     private var activationDue: Int64 {
         var free = timer
         free.rules.until = nil
@@ -149,7 +148,8 @@ extension ModelStep {
             if let until = rules.until { reached = min(reached, now.due(ofWall: until, on: rules.clock)) }
             if timer.cronPeriod == nil { due = timer.latest(from: due, through: reached).due }
         }
-        // While no timer counts on it, the suspending clock may stand where it was when the last timer was due.
+        // The suspending clock may be where it was when the timer was last due, as it rests while no timer counts
+        // on it.
         let isNew = timer.progress.due != due || !timer.progress.isPlanned
         timer.progress.flags.remove(.unplanned)
         timer.progress.flags.insert(.moved)
@@ -160,7 +160,7 @@ extension ModelStep {
         return nil
     }
 
-    /// New rules with the state kept. Nil when refused.
+    /// Replaces the rules and keeps the state. Returns nil unless it is refused.
     ///
     /// - Parameter stall: that of the timer as it was.
     mutating func amend(_ definition: [UInt8], _ rules: TimerRules, endingStall stall: ModelStall?)
@@ -181,7 +181,7 @@ extension ModelStep {
             if state.hasEnded { return .illegal }
             retime(first)
         } else {
-            // A watchdog is watched up to `until`, so that it need only lie ahead.
+            // A watchdog is watched up to `until`, which need only lie ahead.
             let needed = timer.isWatchdog ? now.up(rules.clock) : timer.progress.due
             if state == .running && rules.until != old.until && timer.isPast(needed, now) { return .schedule }
             keepTime(old)
@@ -220,7 +220,7 @@ extension ModelStep {
                 timer.progress.flags.insert(.unplanned)
                 return
             }
-            // The alarms of the grid so far had been told by the first.
+            // The first alarm covers those of the grid so far.
             timer.progress.flags.remove(.unplanned)
             let end = now.down(rules.clock)
             timer.progress.due = since + (end > since ? (end - since) / period + 1 : 1) * period

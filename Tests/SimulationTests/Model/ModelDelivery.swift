@@ -3,36 +3,37 @@ import TimerCore
 /// An event that a webhook is owed, as the contract has it.
 struct ModelDelivery: CustomStringConvertible {
     enum Phase: Equatable {
-        /// To be attempted, from an instant of the elapsed clock on, in milliseconds.
+        /// The delivery may be attempted from an instant of the elapsed clock on, in milliseconds.
         case pending(from: Int64)
         /// An attempt is under way.
         case underWay
-        /// Out of attempts, or one too many; until that instant of the elapsed clock, in milliseconds.
+        /// The delivery is out of attempts, or was one too many, and is kept until that instant of the elapsed clock,
+        /// in milliseconds.
         case dead(until: Int64)
     }
 
     /// Position of the event.
     let id: Int64
-    /// Its timer's id, and which of the timers that had this id one after another.
+    /// The timer's id, and the timer's number among those that had this id one after another.
     let timer: String
     let life: Int
-    /// The content its receiver must get: see `body`.
+    /// The content that the receiver must get: see `body`.
     let body: [UInt8]
     var phase = Phase.pending(from: .min)
-    /// Attempts that ended.
+    /// The number of attempts that ended.
     var attempts = 0
-    /// When the next attempt is due on the calendar, which is what a log keeps; 0 where it may go at once.
+    /// The instant of the next attempt on the calendar, which is what a log keeps; 0 where it may go at once.
     var retryAt: Int64 = 0
-    /// When it died on the calendar, why, and the last status.
+    /// The instant of the delivery's death on the calendar, the reason, and the last status.
     var diedAt: Int64 = 0
     var reason = EventReason.none
     var status = 0
-    /// A client had it delivered anew: it may come after later ones.
+    /// Whether a client redrove the delivery, so that it may come after later ones.
     var isRedriven = false
 
-    /// From the elapsed clock to the calendar when it was last planned, in milliseconds.
+    /// The milliseconds from the elapsed clock to the calendar when the delivery was last planned.
     var wallOffset: Int64 = 0
-    /// A log was folded while the calendar was set differently: its due instant is unknown.
+    /// Whether a log was folded while the calendar was set differently, so that the due instant is unknown.
     var isAdrift = false
 
     var description: String {
@@ -45,7 +46,7 @@ struct ModelDelivery: CustomStringConvertible {
         return false
     }
 
-    /// The content of an event that a receiver must get.
+    /// The content that a receiver of an event must get.
     static func body(_ position: Int64, _ type: EventType?, _ progress: TimerProgress, _ prefix: [UInt8]) -> [UInt8] {
         Array("\(position) \(type.map { "\($0.name)" } ?? "") \(progress) \(prefix)".utf8)
     }
@@ -53,12 +54,12 @@ struct ModelDelivery: CustomStringConvertible {
 
 /// The deliveries that webhooks are owed.
 extension Model {
-    /// Most deliveries that may be pending, and dead ones that are kept, in a simulated server.
+    /// The most deliveries that may be pending, and the most dead ones that are kept, in a simulated server.
     static let backlog = 40
     static let deadLetters = 10
-    /// Milliseconds a dead letter is kept.
+    /// The milliseconds for which a dead letter is kept.
     static let deadLifetime: Int64 = 7 * 86_400_000
-    /// Milliseconds no attempt waits longer than, whatever a calendar says.
+    /// The longest wait of an attempt in milliseconds, whatever a calendar says.
     static let longestWait: Int64 = 14 * 86_400_000
 
     /// The pending deliveries of the timer `id`, oldest first.
@@ -101,7 +102,7 @@ extension Model {
         if outcome.reason != .backlog { deliveries[id]?.status = outcome.status }
     }
 
-    /// An attempt ended, with what `outcome` says.
+    /// Ends an attempt with `outcome`.
     mutating func settle(_ outcome: DeliveryOutcome, _ now: Now) {
         let id = outcome.delivery
         guard let timer = deliveries[id]?.timer else { return }
@@ -132,7 +133,7 @@ extension Model {
         deliveries[id]?.isAdrift = false
     }
 
-    /// A log knows nothing of attempts under way, and waits by the calendar.
+    /// Restores the deliveries as from a log, which holds no attempts under way, and waits by the calendar.
     ///
     /// - Parameter underWay: the attempts that the process goes on with.
     mutating func foldDeliveries(underWay: Set<Int64>, _ now: Now) {
@@ -142,7 +143,7 @@ extension Model {
             let due = delivery.isDead ? delivery.diedAt + Self.deadLifetime : delivery.retryAt
             let longest = delivery.isDead ? Self.deadLifetime : Self.longestWait
             let instant = due == 0 ? .min : min(due - now.wallOffset, elapsed + longest)
-            // Of instants 41 bits are kept: farther away than 34 years it may be another.
+            // A log keeps 41 bits of an instant; one that is farther away than 34 years may be read as another.
             let isFar = abs(due - now.wall) >= 1 << 40
             deliveries[id]?.isAdrift = due != 0 && (isFar || delivery.wallOffset != now.wallOffset)
             deliveries[id]?.phase = delivery.isDead ? .dead(until: instant) : .pending(from: instant)

@@ -4,13 +4,13 @@ import TimerLog
 
 /// A record that the model expects, or that the log holds, without names and positions.
 struct ModelEvent: Equatable, CustomStringConvertible {
-    /// Nil for a change that streams do not tell.
+    /// The event's type; nil for a change that streams do not show.
     var type: EventType?
     var reason = EventReason.none
     var fire: FireDetail?
     var stalledFor: Int64?
     var silentFor: Int64?
-    /// Whether the timer's webhook is owed it.
+    /// Whether the event is owed to the timer's webhook.
     var owes = false
     var progress: TimerProgress
     var kicks: KickProgress?

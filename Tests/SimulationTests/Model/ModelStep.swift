@@ -4,7 +4,7 @@
 struct ModelStep {
     var timer: ModelTimer
     let now: Now
-    /// Nanoseconds the server had been up.
+    /// The nanoseconds for which the server had been up.
     let uptime: Int64
     var events: [ModelEvent] = []
 
@@ -30,7 +30,7 @@ struct ModelStep {
                 kicks: timer.kicks))
     }
 
-    /// The watchdog that was stalled is well again.
+    /// Records the recovery of a watchdog from `stall`, if it was stalled.
     mutating func tell(recoveryFrom stall: ModelStall?) {
         guard let stall else { return }
         tell(.recovered, stalledFor: stall.stalledFor, silentFor: stall.silentFor)
@@ -50,7 +50,7 @@ struct ModelStep {
         timer.progress.due = due
     }
 
-    /// A command plans the next fire.
+    /// Plans the next fire by a command.
     mutating func plan(_ due: Int64) {
         timer.progress.due = due
         noteplanned(byCommand: true)
@@ -67,7 +67,7 @@ struct ModelStep {
         timer.lastDue = nil
     }
 
-    /// - Parameter isMoved: the first fire is due when a receiver asked for it, not when the schedule says.
+    /// - Parameter isMoved: whether the first fire is due when a receiver asked for it, not when the schedule says.
     mutating func start(_ due: Int64, isMoved: Bool = false) {
         timer.progress.state = .running
         timer.progress.firesSinceActivation = 0
@@ -107,7 +107,9 @@ struct ModelStep {
 
 /// The effects of time on a timer.
 extension ModelStep {
-    /// Fires the instants due at `now`. `misfires`: due instants up to there passed while the loop stood still.
+    /// Fires the instants due at `now`.
+    ///
+    /// - Parameter misfires: the instant through which due instants passed while the loop was stalled.
     mutating func comeUp(misfires: Int64) throws(BrokenPromise) {
         if timer.progress.state.hasEnded {
             try promise(timer.progress.due <= now.down(.continuous), "\(timer.id) is forgotten before its `retain`")
@@ -138,7 +140,8 @@ extension ModelStep {
         fire(.due, due, missed: 0, next: timer.following(due, now))
     }
 
-    /// An instant that a client had moved is due. A calendar schedule goes on from now: its grid begins anew.
+    /// Ends a move by a client, whose instant is due. A calendar schedule goes on from now, where its grid
+    /// begins again.
     private mutating func leaveMovedInstant(_ next: Int64?) {
         guard timer.progress.flags.contains(.moved) else { return }
         timer.progress.flags.remove(.moved)

@@ -2,7 +2,7 @@ import Webhooks
 
 @testable import TimerCore
 
-/// How long a watchdog was stalled, and how long silent.
+/// The milliseconds for which a watchdog was stalled, and for which it was silent.
 typealias ModelStall = (stalledFor: Int64, silentFor: Int64)
 
 /// A timer as the contract describes it, computed the plain way.
@@ -13,19 +13,21 @@ struct ModelTimer {
     var rules: TimerRules
     var progress: TimerProgress
     var kicks: KickProgress?
-    /// A command planned the next fire into the past: it is due at once, and not missed.
+    /// Whether a command planned the next fire into the past, so that it is due at once and not missed.
     var isDueAtOnce = false
-    /// The first due instant since a command last planned the timer, and the outcome of it and of later ones.
+    /// The first due instant since a command last planned the timer, and the numbers of instants from it on that
+    /// fired and that were missed.
     var gridStart: Int64 = 0
     var gridFires: Int64 = 0
     var gridMissed: Int64 = 0
     /// The due instant, on its clock, of the last fire since a command planned.
     var lastDue: Int64?
-    /// When the next fire was planned: nanoseconds the server had been up, and milliseconds on the timer's clock.
+    /// The moment at which the next fire was planned: nanoseconds of uptime, and milliseconds on the timer's clock.
     var plannedAt: (uptime: Int64, instant: Int64) = (0, 0)
-    /// Nanoseconds of uptime before which records lost by now may have kept the server from watching the timer.
+    /// The uptime in nanoseconds before which records that are lost by now may have kept the server from watching
+    /// the timer.
     var watchedFrom: Int64 = 0
-    /// Crashes and stalls since then: each may leave some uptime uncounted.
+    /// The number of crashes and stalls since the next fire was planned; each may leave some uptime uncounted.
     var hiccups: Int64 = 0
 
     var isWatchdog: Bool { rules.schedule.kind == .watchdog }
@@ -39,7 +41,8 @@ struct ModelTimer {
         }
     }
 
-    /// Of a cron schedule: it is due on every whole multiple of so many milliseconds.
+    /// The period of a cron schedule, which is due on every whole multiple of so many milliseconds; nil for
+    /// other schedules.
     var cronPeriod: Int64? {
         guard case .cron(let cron) = rules.schedule else { return nil }
         return RandomRules.crons.first { Array($0.text.utf8) == cron.text }?.period
@@ -51,7 +54,7 @@ struct ModelTimer {
         return (floorDivide(due, cronPeriod) + count) * cronPeriod
     }
 
-    /// How many due instants from `due` on lie before `end`.
+    /// The number of due instants from `due` on that lie before `end`.
     func count(from due: Int64, before end: Int64) -> Int64 {
         guard end > due else { return 0 }
         if let cronPeriod { return 1 + floorDivide(end - 1, cronPeriod) - floorDivide(due, cronPeriod) }
@@ -65,7 +68,7 @@ struct ModelTimer {
         return Grid.jitter(name, due, below: rules.jitter)
     }
 
-    /// The instant the server means to fire at, between the bounds that jitter and leeway give.
+    /// The instant at which the server plans to fire, between the bounds that jitter and leeway give.
     var planned: Int64 { Grid(rules, zones: UTCOnly()).planned(progress.due, definition.span) }
 
     var earliest: Int64 { progress.due + jitter(progress.due) }
@@ -79,26 +82,26 @@ struct ModelTimer {
 
     func isOver(_ now: Now) -> Bool { rules.until.map { $0 <= now.wall } ?? false }
 
-    /// A watchdog is well and nothing was moved; only the stop by a webhook's receiver stays.
+    /// Clears the flags but for the stop by a webhook's receiver: a watchdog is well, and nothing is moved.
     mutating func forgetPlan(_ now: Now) {
         progress.flags.formIntersection(.webhookStopped)
         beginSilence(now)
     }
 
-    /// A watchdog is well, and without a kick it is silent from now on.
+    /// Ends a watchdog's stall; without any kick so far it is silent from now on.
     mutating func beginSilence(_ now: Now) {
         kicks?.stalledSince = 0
         if kicks?.kickCount == 0 { kicks?.silentSince = now.wall }
     }
 
-    /// Its stall, if that ends now; nil if it is not stalled.
+    /// The watchdog's stall, if that ends now; nil if it is not stalled.
     func stall(_ now: Now) -> ModelStall? {
         guard progress.flags.contains(.stalled), let kicks else { return nil }
         let stalledFor = max(0, now.down(rules.clock) - kicks.stalledSince)
         return (stalledFor, max(stalledFor, now.wall - kicks.silentSince))
     }
 
-    /// Where its events go.
+    /// The webhook that the timer's events go to.
     var webhook: WebhookConfiguration? {
         guard let webhook = Definition.layout(definition.span)?.webhook else { return nil }
         return WebhookConfiguration(definition.span.extracting(webhook))
@@ -107,7 +110,7 @@ struct ModelTimer {
     /// The part that every event shows: the id and the labels, encoded.
     var prefix: [UInt8] { Array(definition.prefix(Definition.prefixCount(definition.span) ?? 0)) }
 
-    /// Whether it carries the label, given in its encoded form.
+    /// Whether the timer carries the label, given in its encoded form.
     func carries(_ label: [UInt8]) -> Bool {
         let end = Definition.labels(definition.span)
         var offset = end.lowerBound
@@ -138,7 +141,7 @@ struct ModelTimer {
         return isPast(due, now) ? nil : due
     }
 
-    /// The latest due instant from the next through `end`, and how many are before it.
+    /// The latest due instant from `due` through `end`, and the number of those before it.
     func latest(from due: Int64, through end: Int64) -> (due: Int64, before: Int64) {
         guard period ?? cronPeriod != nil, rules.mode == .fixedRate, end > due else { return (due, 0) }
         let before = count(from: due, before: end + 1) - 1
@@ -148,7 +151,7 @@ struct ModelTimer {
     /// The due instant after the one at `due`, which fires now.
     func following(_ due: Int64, _ now: Now) -> Int64? {
         if cronPeriod != nil {
-            // A client may have moved it anywhere: the calendar goes on from now.
+            // A client may have moved the instant anywhere; the calendar schedule goes on from now.
             return instant(1, after: progress.flags.contains(.moved) ? max(due, now.down(.wall)) : due)
         }
         return period.map { $0 + (rules.mode == .fixedRate ? due : now.up(rules.clock)) }

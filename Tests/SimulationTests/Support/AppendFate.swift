@@ -6,6 +6,6 @@ struct AppendFate {
     var lands = true
     /// The outcome the store reports; nil for the true one.
     var outcome: AppendOutcome?
-    /// Whether the process ends before it hears of it.
+    /// Whether the process ends before it receives the outcome.
     var crashes = false
 }

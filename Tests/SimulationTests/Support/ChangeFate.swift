@@ -1,11 +1,11 @@
 /// The outcome of a deletion or replacement of rows that the simulation decides on.
 struct ChangeFate {
-    /// Whether it is made.
+    /// Whether the change is made.
     var lands = true
     /// Whether the store says that it failed.
     var fails = false
     /// Whether the store can't be opened right after.
     var staysShut = false
-    /// Whether the process ends before it hears of it.
+    /// Whether the process ends before it receives the outcome.
     var crashes = false
 }

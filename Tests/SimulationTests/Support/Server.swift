@@ -14,7 +14,7 @@ final class Server {
     let dispatcher: Dispatcher
     let courier: SimulatedCourier
     let alarm = SimulatedAlarm()
-    /// Deliveries whose events could not be read.
+    /// The number of deliveries whose events could not be read.
     private let unreadable = Unreadable()
 
     private final class Unreadable: @unchecked Sendable {  // unchecked: a simulation has one thread
@@ -64,8 +64,8 @@ final class Server {
 
     var hub: EventHub { log.hub }
 
-    /// Takes a step of the committer, and goes on while it recovers the storage. Returns false when there will be none any
-    /// more.
+    /// Takes a step of the committer, and goes on while it recovers the storage. Returns false when there are no
+    /// further steps.
     func commitStep() -> Bool {
         repeat {
             guard committer.step() else { return false }
@@ -73,10 +73,10 @@ final class Server {
         return true
     }
 
-    /// Exchanges with one host at once: a share of so few places is never less.
+    /// The most exchanges with one host at once, so few that the host's share of all places is never less.
     static let perHost = 2
 
-    /// How many deliveries could not be sent as their events could not be read.
+    /// The number of deliveries that could not be sent, as their events could not be read.
     var unreadableDeliveries: Int { unreadable.count }
 
     /// The clocks as the engine sees them.
@@ -87,10 +87,10 @@ final class Server {
 
     var isOpen: Bool { engine.availability == .open }
 
-    /// What memory holds.
+    /// The timers in memory, by id.
     func held() -> [String: HeldTimer] { HeldTimer.all(engine.scheduler) }
 
-    /// Elapsed nanoseconds it means to wake at.
+    /// The instant at which the server plans to wake, in elapsed nanoseconds.
     func nextWake() -> Int64? { engine.scheduler.nextWake(now()) }
 
     func key(_ id: String) -> TimerKey { TimerKey(id: Array(id.utf8).span, siphash: engine.siphash) }

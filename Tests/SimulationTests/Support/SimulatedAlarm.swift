@@ -1,6 +1,6 @@
 import TimerService
 
-/// Remembers what it is armed for; the simulation lets time pass up to there.
+/// An alarm that keeps the instant it is armed for, up to which the simulation passes time.
 final class SimulatedAlarm: Alarm, @unchecked Sendable {  // unchecked: a simulation has one thread
     private(set) var armed = Int64.max
     /// Whether the fire loop was woken before its time.

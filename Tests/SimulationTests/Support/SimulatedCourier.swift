@@ -2,7 +2,7 @@ import Webhooks
 
 @testable import TimerService
 
-/// Takes the requests of a dispatcher; the simulation decides when they are answered.
+/// A courier that takes the requests of a dispatcher; the simulation decides when they are answered.
 final class SimulatedCourier: WebhookCourier, @unchecked Sendable {  // unchecked: a simulation has one thread
     private let finished: ([CourierResult]) -> Void
     /// Called with the requests to send.
@@ -14,6 +14,6 @@ final class SimulatedCourier: WebhookCourier, @unchecked Sendable {  // unchecke
     func submit(_ requests: [CourierRequest]) { if !requests.isEmpty { onSubmit(requests) } }
     func stop(deadlineSeconds: Double) {}
 
-    /// Tells how an exchange ended.
+    /// Reports how an exchange ended.
     func finish(_ result: CourierResult) { finished([result]) }
 }

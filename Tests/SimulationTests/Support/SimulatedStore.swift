@@ -1,29 +1,29 @@
 import TimerLog
 
-/// A log in memory that lets the simulation decide at every append, and act while one is under way.
+/// A log in memory. The simulation decides at every append, and acts while one is under way.
 final class SimulatedStore: LogStore, @unchecked Sendable {  // unchecked: a simulation has one thread
     private let disk = MemoryLogStore()
     /// Called before the rows land.
     var onAppend: ([LogRow]) -> AppendFate = { _ in AppendFate() }
-    /// Called once they stand on disk.
+    /// Called once the rows are on disk.
     var onLanding: ([LogRow]) -> Void = { _ in }
-    /// Called when the committer opens the log anew.
+    /// Called when the committer opens the log again.
     var onReopen: () -> Void = {}
     /// Called before rows are deleted or replaced.
     var onChange: () -> ChangeFate = { ChangeFate() }
     private var isShut = false
-    /// Whether the process that uses it has ended: nothing it does has an effect.
+    /// Whether the process that uses the log has ended, so that nothing it does has an effect.
     private(set) var isDead = false
 
     /// Ends the process.
     func kill() { isDead = true }
 
-    /// A new process begins: what it opens it finds without anything happening meanwhile.
+    /// Begins a new process, whose first open finds the log without anything happening meanwhile.
     func begin() { (isDead, isBeginning) = (false, true) }
 
     private var isBeginning = false
 
-    /// What the next process finds. The order of lists is keyed by a secret that is the same in every run.
+    /// Opens the log for the next process. The order of lists is keyed by a secret that is the same in every run.
     private func revive() throws(StoreError) -> StoreHead {
         isDead = false
         var head = try disk.open()

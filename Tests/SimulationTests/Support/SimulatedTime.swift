@@ -15,7 +15,7 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {  // unchecked: a si
     func realtime() -> Int64 { calendar }
     func boot() -> Hash128 { Hash128(high: 0, low: bootCount) }
 
-    /// Lets time pass.
+    /// Passes time on both clocks.
     func pass(_ nanoseconds: Int64) {
         sinceBoot += nanoseconds
         calendar += nanoseconds
@@ -24,7 +24,7 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {  // unchecked: a si
     /// Sets the calendar forward, or back.
     func step(_ nanoseconds: Int64) { calendar = max(1_000_000_000, calendar + nanoseconds) }
 
-    /// Starts the machine anew, after the calendar moved on.
+    /// Restarts the machine, after the calendar moved on by `nanoseconds`.
     func reboot(_ nanoseconds: Int64) {
         sinceBoot = 0
         calendar += nanoseconds

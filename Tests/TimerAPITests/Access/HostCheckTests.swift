@@ -5,7 +5,7 @@ import Testing
 
 @testable import TimerAPI
 
-/// Under which names the server may be asked. `GateTests` has the forms of rules, addresses and ports.
+/// The names under which the server may be asked. `GateTests` has the forms of rules, addresses and ports.
 struct HostCheckTests {
     private static let local = [
         "127.0.0.1", "127.0.0.1:80", "localhost", "LOCALHOST:1234", "[::1]", "[::1]:99", "[::ffff:10.0.0.1]:80",
@@ -17,7 +17,7 @@ struct HostCheckTests {
         "[evil.example]", "[]", ":80", "", "evil%2eexample", "a'b",
     ]
 
-    /// Listens on loopback, then on every address.
+    /// A server that listens on the loopback, then on every address.
     private func server(_ configure: (inout APIConfiguration) -> Void = { _ in }) throws -> WholeServer {
         try WholeServer { configuration in
             configuration.listeners.append(.tcp(host: "0.0.0.0", port: 0))
@@ -42,7 +42,7 @@ struct HostCheckTests {
             ("OPTIONS", "/v1/timers", nil), ("GET", "/v1/nowhere", nil), ("GET", "/", nil),
         ]
         for host in Self.foreign {
-            // To a page under a name whose DNS was changed to lead here, the server has the page's own origin.
+            // The server has the same origin as a page under a name whose DNS was changed to lead here.
             let headers = "Origin: http://\(host)\r\nSec-Fetch-Site: same-origin\r\n"
             for (method, target, body) in requests {
                 for listener in [0, 1] {

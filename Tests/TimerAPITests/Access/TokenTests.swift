@@ -4,7 +4,7 @@ import Testing
 
 @testable import TimerAPI
 
-/// Bearer tokens: what counts as one, what needs one, and what is refused before it is asked for.
+/// Bearer tokens: their forms, the requests that need one, and those that are refused before it is asked for.
 struct TokenTests {
     private static let tokens = ["first-secret-of-16", "second-secret-of-2"]
 

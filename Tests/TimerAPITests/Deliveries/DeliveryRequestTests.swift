@@ -3,7 +3,7 @@ import Testing
 
 @testable import TimerAPI
 
-/// Requests about deliveries that there are not, or that can't be read.
+/// Requests about deliveries that do not exist, or that can't be read.
 @Suite(.serialized) struct DeliveryRequestTests {
     private let server: WholeServer
 

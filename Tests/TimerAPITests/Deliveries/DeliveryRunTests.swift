@@ -100,7 +100,8 @@ struct DeliveryRunTests {
     @Test func `a walk shows pending and dead ones once each, by their ids`() throws {
         let one = try fired("one", 700)
         let two = try fired("two", 900)
-        // Every other pending one, and the first of the dead: each state comes first somewhere in the walk.
+        // Every other delivery of `one` dies, and the first 600 of `two`, so that each state comes first somewhere in
+        // the walk.
         let dead = one.enumerated().filter { $0.offset % 2 == 0 }.map(\.element) + two.prefix(600)
         try bury(dead)
         #expect(try walk("limit=1000").flatMap { $0 } == one + two)
@@ -137,7 +138,8 @@ struct DeliveryRunTests {
         reading.take([event, nil, nil, nil])
         #expect(reading.isRead)
         #expect(try !settle(reading))
-        // The engine still names the third event's old position, where it is gone: it is left out.
+        // The engine still has the third event's old position, at which there is nothing any more: that event is
+        // left out.
         #expect(reading.piece.map(\.id) == [ids[1]] && reading.newest == ids[1])
         reading.take([event])
         #expect(try settle(reading))

@@ -53,7 +53,7 @@ struct MoveLineTests {
             let cron = try CronSchedule(Array("0 3 * * *".utf8), zone: Array("UTC".utf8), from: nil)
             rules = TimerRules(.expecting(.cron(cron), grace: 600_000))
         }
-        // A body can't have it for other kinds.
+        // A body can have a mode for repeating timers only.
         if rules.schedule.kind != .repeating { rules.mode = .fixedRate }
         var view = TimerView()
         view.definition = definition("t", rules, labels: [("k", "v\u{fc}")], payload: Array("[1,2.50]".utf8))
@@ -79,7 +79,7 @@ struct MoveLineTests {
         #expect(timer.id == Array("t".utf8) && timer.isAgain)
         #expect(timer.definition == view.definition, "but for the instant of its making")
         var expected = TimerArrival(view.progress, view.kicks, rules, createdAt: 0, at: Self.now)
-        // The instants by the clocks there are not in it.
+        // The instants on the exporting server's clocks are not in the line.
         expected.progress.due = 0
         expected.kicks?.stalledSince = 0
         #expect(timer.arrival == expected)

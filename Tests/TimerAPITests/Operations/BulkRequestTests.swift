@@ -25,7 +25,8 @@ import TimerCore
         #"{"matched":\#(matched),"changed":\#(changed),"skipped":\#(matched - changed)}"#
     }
 
-    /// A dry run, which changes nothing, and then the run, which must do what that said. Returns both answers' text.
+    /// Makes a dry run, which must change nothing, and then the run, whose answer must be the same. Returns the
+    /// answers' text.
     private func run(_ action: String, _ body: String) throws -> String {
         let head = server.head
         let dry = try bulk(action, body, "?dryRun=true").text

@@ -10,7 +10,7 @@ import TimerCore
 
     init() throws { server = try WholeServer() }
 
-    /// A command in a state, with the body it takes.
+    /// Sends a command to a timer, with the body that the command takes.
     private func send(_ command: TimerCommand, to id: String) throws -> RawClient.Answer {
         try server.ask("POST", "/v1/timers/\(id)/\(command.name)", command == .reschedule ? #"{"after":"2h"}"# : nil)
     }

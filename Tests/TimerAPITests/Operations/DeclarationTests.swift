@@ -35,7 +35,7 @@ struct DeclarationTests {
             body, id: id, key: TimerKey(id: id.span, siphash: engine.siphash), if: condition, unless: unless)
     }
 
-    /// What a declaration did, such as `new v1` or `v2`.
+    /// Applies a declaration. Returns its effect, such as `new v1` or `v2`.
     @discardableResult
     private func apply(
         _ text: String, if condition: VersionCondition = .none, unless: VersionCondition = .none

@@ -20,7 +20,7 @@ import TimerCore
         return ids(answer)
     }
 
-    /// All pages by their links, or by their cursors; `between` is called after each page.
+    /// Reads all pages by their links, or by their cursors, and calls `between` after each. Returns the ids.
     private func walk(_ query: String, byLink: Bool = true, between: (Int) throws -> Void = { _ in }) throws -> [String]
     {
         var seen: [String] = []

@@ -10,7 +10,7 @@ import TimerCore
 
     init() throws { server = try WholeServer() }
 
-    /// Half a second passes, and then a fire after the event `since` is waited for: returns the id of its event.
+    /// Passes half a second, then waits for a fire after the event `since`. Returns the answer, which is its event.
     private func alarm(_ id: String, since: String = "0") throws -> RawClient.Answer {
         server.time.pass(milliseconds: 500)
         return try server.ask("GET", "/v1/timers/\(id)/wait?since=\(since)&timeout=60s")

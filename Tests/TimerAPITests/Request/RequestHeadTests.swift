@@ -19,7 +19,7 @@ import TimerCore
 
     init() throws { server = try WholeServer() }
 
-    /// The answer to a request whose head says of the body what `lines` say.
+    /// The answer to a request whose head has `lines` before the length of the body.
     private func send(_ method: String, _ path: String, _ body: String, _ lines: String) throws -> RawClient.Answer {
         let client = RawClient(port: try server.port)
         let head = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(lines)Content-Length: \(body.utf8.count)\r\n\r\n"

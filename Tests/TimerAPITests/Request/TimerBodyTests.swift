@@ -4,7 +4,7 @@ import WireJSON
 
 @testable import TimerAPI
 
-/// Which fields of a create go together, and which member a refusal points to.
+/// The fields of a create that go together, and the member that a refusal points to.
 struct TimerBodyTests {
     @Test(
         arguments: [

@@ -4,7 +4,7 @@ import WireJSON
 
 @testable import TimerAPI
 
-/// Which values a field of a create takes, and which member a refusal points to.
+/// The values that a field of a create takes, and the member that a refusal points to.
 struct TimerFieldTests {
     @Test(arguments: [
         (#""start":"later""#, "/start"), (#""start":1"#, "/start"), (#""stop":"never""#, "/stop"),

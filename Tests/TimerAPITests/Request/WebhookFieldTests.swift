@@ -10,7 +10,7 @@ private struct OnlyUTC: ZoneSource {
     func zone(named name: [UInt8]) -> TimeZoneTable? { name == Array("UTC".utf8) ? .utc : nil }
 }
 
-/// The text of a secret whose key is 32 bytes: `first`, then `rest`, by whose end it is shown.
+/// The text of a secret whose key is 32 bytes: `first`, then `rest`. A masked secret shows the end of the text.
 private func secret(_ first: UInt8, _ rest: UInt8) -> String {
     "whsec_" + Data([first] + [UInt8](repeating: rest, count: 31)).base64EncodedString()
 }
@@ -56,8 +56,8 @@ private func patched(_ patch: String, _ definition: [UInt8]) throws -> [UInt8] {
 
 private let url = #""url":"https://hooks.example/t""#
 
-/// What a webhook in the body of a create means, and which member a refusal points to. `WebhookConfigurationTests` and
-/// `WebhookURLTests` have the bounds of each member.
+/// The meaning of a webhook in the body of a create, and the member that a refusal points to.
+/// `WebhookConfigurationTests` and `WebhookURLTests` have the bounds of each member.
 struct WebhookFieldTests {
     @Test(arguments: [
         #""https://hooks.example/t""#, "{\(url)}",

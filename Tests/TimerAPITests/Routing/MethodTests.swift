@@ -4,7 +4,8 @@ import Testing
 
 @testable import TimerAPI
 
-/// Which methods a path takes, and which paths there are. `OpenAPITests` holds the table of routes to the document.
+/// The methods that a path takes, and the paths there are. `OpenAPITests` compares the table of routes with
+/// the document.
 struct MethodTests {
     /// A whole server with a timer `held`, and a target for each of its routes.
     private func server() throws -> (WholeServer, [(Route, String)]) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TimerAPI
 
-/// What the access log and the metrics show of requests that no route answers.
+/// The access log and the metrics of requests that no route answers.
 struct RefusedHeadTests {
     @Test func `a method that is no word is refused, and is no danger to a log`() throws {
         let records = Guarded<[AccessRecord]>([])

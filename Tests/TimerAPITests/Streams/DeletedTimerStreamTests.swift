@@ -6,7 +6,8 @@ import TimerLog
 @Suite(.serialized) struct DeletedTimerStreamTests {
     private static let paths = ["/v1/timers/tea/events?", "/v1/events?timer=tea&"]
 
-    /// Calls `body` with servers that share a log, in which `tea` was created, suspended and deleted, and with its events.
+    /// Calls `body` with servers that share a log, in which `tea` was created, suspended and deleted, and with the
+    /// events of `tea`.
     private func serve(_ body: (ServerGroup, [Substring]) throws -> Void) throws {
         let group = try ServerGroup(MemoryLogStore(), ManualTime(), 2)
         defer { group.stop() }
@@ -64,7 +65,7 @@ import TimerLog
         try serve { group, _ in
             try #require(try group.ask(0, "PUT", "/v1/timers/tea", #"{"after":"1h"}"#).status == 201)
             try #require(try group.ask(0, "DELETE", "/v1/timers/tea").status == 204)
-            // The earlier one alone was suspended.
+            // Only the earlier timer of that id was suspended.
             #expect(try group.ask(0, method, path + "types=suspended").status == 204)
         }
     }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Which streams and waits are refused, and in which format a stream comes.
+/// The streams and waits that are refused, and the format in which a stream comes.
 struct StreamRequestTests {
     private func server(_ body: String = #"{"after":"1h"}"#) throws -> WholeServer {
         let server = try WholeServer()

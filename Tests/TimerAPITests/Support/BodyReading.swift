@@ -26,12 +26,12 @@ enum BodyReading {
         return try TimerBody(document, zones: TwoZones(), patch: change)
     }
 
-    /// How a timer of the body behaves.
+    /// The rules of a timer with that body.
     static func rules(_ text: String, patchedWith patch: String? = nil) throws -> TimerRules {
         try body(text, patchedWith: patch).rules
     }
 
-    /// Why the body is refused; nil if it is not.
+    /// The problem for which the body is refused; nil if it is not.
     static func refusal(_ text: String, patchedWith patch: String? = nil) -> Problem? {
         do {
             _ = try body(text, patchedWith: patch)

@@ -49,8 +49,8 @@ struct ShownJSON: CustomStringConvertible {
         } ?? []
     }
 
-    /// What a problem says: its status, its kind and the place of the error, such as `400 invalid-schedule /after` or
-    /// `400 unknown-field ?colour`.
+    /// The words of a problem: its status, its kind and the place of the error, such as `400 invalid-schedule /after`
+    /// or `400 unknown-field ?colour`.
     var problem: String? {
         guard let type = self["type"], type.hasPrefix("/problems/"), let status = self["status"] else { return nil }
         var words = [status, String(type.dropFirst("/problems/".count))]
@@ -61,13 +61,13 @@ struct ShownJSON: CustomStringConvertible {
 }
 
 extension RawClient.Answer {
-    /// A value of its body, as ``ShownJSON`` finds it.
+    /// A value of the answer's body, as ``ShownJSON`` finds it.
     subscript(path: String) -> String? { ShownJSON(text)?[path] }
 
-    /// The lines of its body, each of which is JSON.
+    /// The lines of the answer's body, each of which is JSON.
     var lines: [ShownJSON] { text.split(separator: "\n").compactMap { ShownJSON($0) } }
 
-    /// Its status alone where it is no problem, else what the problem says.
+    /// The answer's status alone where it is no problem, else the words of the problem.
     var verdict: String {
         guard status >= 400 else { return "\(status)" }
         let isProblem = header("content-type") == "application/problem+json"

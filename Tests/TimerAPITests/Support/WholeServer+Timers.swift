@@ -6,7 +6,7 @@ import TimerService
 @testable import TimerAPI
 
 extension WholeServer {
-    /// Posts a timer, which must be made. Returns it as answered.
+    /// Posts a timer, which must be made. Returns the timer as answered.
     @discardableResult
     func make(_ fields: String) throws -> ShownJSON {
         let answer = try ask("POST", "/v1/timers", fields)
@@ -30,7 +30,7 @@ extension WholeServer {
         return timer
     }
 
-    /// A command that must succeed. Returns the timer as answered.
+    /// Sends a command that must succeed. Returns the timer as answered.
     @discardableResult
     func command(_ id: String, _ command: String, _ body: String? = nil) throws -> ShownJSON {
         let answer = try ask("POST", "/v1/timers/\(id)/\(command)", body)
@@ -53,7 +53,7 @@ extension WholeServer {
     /// The types of a timer's events, oldest first.
     func types(_ id: String) throws -> [String] { try events(id).compactMap { $0["type"] } }
 
-    /// The position of the newest record: what changes nothing leaves it.
+    /// The position of the newest record, which a request that changes nothing leaves as it is.
     var head: Int64 { service.engine.turn { (turn: borrowing Turn) in turn.head } }
 
     /// The text of a JSON array of strings.

@@ -4,7 +4,7 @@ import TimerCluster
 import TimerLog
 
 struct ClusterSimulationTests {
-    /// What was broken; nil where nothing was.
+    /// Runs a simulation. Returns the promise that it broke; nil where it broke none.
     private static func outcome(
         _ seed: UInt64, _ bug: ClusterSimulation.Bug = .none, isTraced: Bool = false
     ) -> String? {

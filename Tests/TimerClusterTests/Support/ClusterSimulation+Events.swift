@@ -2,7 +2,7 @@ import TestSupport
 import TimerCluster
 import TimerLog
 
-/// What happens in a simulated cluster.
+/// The events of a simulated cluster.
 extension ClusterSimulation {
     private static let failure = StoreError(.unavailable, "a failure that was asked for")
     static let millisecond: Int64 = 1_000_000
@@ -100,7 +100,7 @@ extension ClusterSimulation {
             schedule(
                 .answers(call, .failed(Self.failure)), node: node.number,
                 after: isHanging ? limit : delay + Self.millisecond)
-            // It may have its effect all the same, now or later.
+            // The call may have its effect all the same, now or later.
             if isDown || random.chance(oneIn: 2) { return }
             let late = random.chance(oneIn: 2) ? 0 : random.number(0...8 * Self.second)
             schedule(.performs(call, deadline: 0), node: node.number, after: delay + late)
@@ -212,7 +212,7 @@ extension ClusterSimulation {
         node.restartAt = time + seconds * Self.second
     }
 
-    /// From now on nothing goes wrong.
+    /// Ends all faults and their effects.
     func calm() {
         note("calm")
         isChaotic = false

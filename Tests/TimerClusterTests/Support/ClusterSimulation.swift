@@ -3,7 +3,7 @@ import TestSupport
 import TimerCluster
 import TimerLog
 
-/// Nodes of a cluster with their clocks, a directory in memory and what can go wrong between them, on one thread. A seed
+/// Nodes of a cluster with their clocks, a directory in memory and the faults between them, on one thread. A seed
 /// decides everything.
 final class ClusterSimulation {
     /// A mistake that the simulation is to find.
@@ -13,8 +13,8 @@ final class ClusterSimulation {
         case wallClockLease
         /// The lease counts from the answer of a beat.
         case leaseFromAnswer
-        /// A take looks neither at the epoch nor whether the owner's session was ended. Either alone is enough, as a view
-        /// shows both at once.
+        /// A take checks neither the epoch nor whether the owner's session was ended. Either check alone is enough,
+        /// as a view shows both at once.
         case takeUnchecked
         /// An append does not look at the epoch.
         case appendWithoutEpoch
@@ -40,7 +40,7 @@ final class ClusterSimulation {
         var happening: Happening
     }
 
-    /// What was promised and does not hold.
+    /// A promise that does not hold.
     struct Broken: Error, CustomStringConvertible {
         var description: String
     }
@@ -67,7 +67,7 @@ final class ClusterSimulation {
     var takes = 0
     var ends = 0
     var trace: [String] = []
-    /// Whether what happens is written down, which takes long.
+    /// Whether events are added to `trace`, which takes long.
     var isTraced = false
     private var turnsAtOnce = 0
 
@@ -84,7 +84,7 @@ final class ClusterSimulation {
         }
     }
 
-    /// Lets things go wrong for `seconds`, then looks whether all is well again.
+    /// Injects faults for `seconds`, then checks that everything works again.
     func run(seconds: Int64) throws(Broken) {
         schedule(.fault, node: 0, after: random.number(0...Self.second))
         try advance(to: seconds * Self.second)
@@ -154,7 +154,7 @@ final class ClusterSimulation {
 
     // MARK: What must hold
 
-    /// Looks who owns the log.
+    /// Reads the owner of the log.
     func look() throws(Broken) {
         if store.owner.epoch < owner.epoch { throw broken("the epoch fell") }
         owner = store.owner
@@ -181,7 +181,8 @@ final class ClusterSimulation {
     /// The nodes that serve the log under a valid lease.
     var serving: [SimulatedNode] { nodes.filter { $0.isRunning && isLeaseValid($0) && $0.served != nil } }
 
-    /// Epochs never fall along the log, each begins with its barrier, and no acknowledged row is missing.
+    /// Checks that epochs never fall along the log, that each begins with its barrier, and that no acknowledged row
+    /// is missing.
     private func checkLog() throws(Broken) {
         let view = store.seen(by: store.owner.session)
         var all: [LogRow] = []

@@ -2,23 +2,23 @@ import TestSupport
 import TimerCluster
 import TimerLog
 
-/// A membership whose directory a test plays by hand.
+/// A membership whose directory is the test itself.
 struct MembershipBench {
     static let millisecond: Int64 = 1_000_000
     var membership: Membership
     var timing: MembershipTiming { membership.timing }
     var now = ClusterInstant(boottime: 1_000_000_000, realtime: 1_700_000_000_000_000_000)
-    /// What was asked for and not done yet, calls aside.
+    /// The steps that were asked for and are not done yet, calls aside.
     var steps: [MembershipStep] = []
     /// Calls without an answer.
     var calls: [DirectoryCall] = []
-    /// What the directory answers.
+    /// The other nodes, the owner and the format, as the directory answers them.
     var others: [ClusterNode] = []
     var owner = LogOwner(epoch: 0, session: 0)
     var format = 2
-    /// What the last beat said.
+    /// Whether the last beat announced that the node leaves.
     var isLeaving = false
-    /// How far the directory's calendar is behind the node's.
+    /// The nanoseconds by which the directory's calendar is behind the node's.
     var skew: Int64 = 0
 
     init() {
@@ -65,7 +65,7 @@ struct MembershipBench {
         sort(membership.answered(call, answer, at: now))
     }
 
-    /// What the directory would answer.
+    /// Answers a call as a directory without other faults would.
     mutating func answerAsAsked(_ call: DirectoryCall) {
         switch call.request {
         case .join, .leave, .announce: answer(call, .done)
@@ -80,13 +80,13 @@ struct MembershipBench {
         }
     }
 
-    /// Answers everything but takes, as long as there is anything.
+    /// Answers every call but takes, also those that follow from the answers.
     mutating func settle() {
         wake()
         while let call = calls.first(where: { $0.order == nil }) { answerAsAsked(call) }
     }
 
-    /// Answers everything, and does what is asked for.
+    /// Answers every call, and carries out the steps that are asked for.
     mutating func settleAll() {
         settle()
         while !calls.isEmpty || !todo.isEmpty {

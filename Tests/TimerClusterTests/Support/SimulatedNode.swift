@@ -3,7 +3,7 @@ import TimerLog
 
 /// A node of a simulated cluster: its clocks, its membership, and the log as it serves it.
 final class SimulatedNode {
-    /// The log that it serves.
+    /// The log that the node serves.
     struct Served {
         var session: Int64
         var store: any LogStore
@@ -12,12 +12,12 @@ final class SimulatedNode {
     }
 
     let number: Int
-    /// Nanoseconds of its clocks in a thousand of true time.
+    /// The nanoseconds that the node's clocks count in a thousand of true time.
     let rate: Int64
     private let bootedAt: Int64
-    /// How far its calendar is ahead.
+    /// The nanoseconds by which the node's calendar is ahead of true time.
     var wallOffset: Int64
-    /// Counts its processes.
+    /// The number of processes that ran on the node before this one.
     var life = 0
     var isRunning = true
     var pausedUntil: Int64?
@@ -26,7 +26,7 @@ final class SimulatedNode {
     var membership: Membership
     var leaseEnd: Int64 = .min
     var served: Served?
-    /// What has happened to it while it was paused.
+    /// The events that came while the node was paused.
     var waiting: [ClusterSimulation.Happening] = []
 
     init(_ number: Int, rate: Int64, wallOffset: Int64) {
@@ -51,7 +51,7 @@ final class SimulatedNode {
         ClusterInstant(boottime: boottime(at: time), realtime: ClusterSimulation.epoch + time + wallOffset)
     }
 
-    /// Begins anew, as another process.
+    /// Restarts the node as another process.
     func restart(at time: Int64) {
         life += 1
         (isRunning, isStopping, pausedUntil, restartAt) = (true, false, nil, nil)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TimerCore
 
-/// `latest` says what repeated `next` would.
+/// `latest` against repeated calls of `next`.
 struct CronCountTests {
     static let zones = [
         "UTC", "Europe/Berlin", "Europe/Dublin", "Australia/Lord_Howe", "America/Asuncion", "Africa/Cairo",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TimerCore
 
-/// Which days and times an expression names, in UTC.
+/// The days and times that an expression names, in UTC.
 struct CronDayTests {
     @Test(
         arguments: [
@@ -23,7 +23,7 @@ struct CronDayTests {
             // 1 August 2026 is a Saturday: Monday the third, not July. 31 May is a Sunday: Friday the 29th, not June.
             ("0 0 1W 8 *", ["2026-08-03T00:00Z"]), ("0 0 31W 5 *", ["2026-05-29T00:00Z"]),
             ("0 0 1W 2 *", ["2026-02-02T00:00Z"]),
-            // A day that a month has not is not moved into it.
+            // A month without that day is skipped.
             ("0 0 31W * *", ["2026-01-30T00:00Z", "2026-03-31T00:00Z", "2026-05-29T00:00Z"]),
             ("0 0 * * MON#2", ["2026-01-12T00:00Z", "2026-02-09T00:00Z", "2026-03-09T00:00Z"]),
             ("0 0 * * 0#5", ["2026-03-29T00:00Z", "2026-05-31T00:00Z"]),
@@ -41,7 +41,7 @@ struct CronDayTests {
 
     @Test(
         arguments: [
-            // Both restricted: either is enough. 13 February and March 2026 are Fridays.
+            // Either of two restricted day fields is enough. 13 February and March 2026 are Fridays.
             ("0 0 13 * FRI", ["2026-01-02T00:00Z", "2026-01-09T00:00Z", "2026-01-13T00:00Z", "2026-01-16T00:00Z"]),
             ("0 0 13 * ?", ["2026-01-13T00:00Z", "2026-02-13T00:00Z"]),
             // A field that begins with a star restricts nothing by itself, so both must match.
@@ -86,7 +86,7 @@ struct CronDayTests {
         let start: Int64 = 946_684_800_000
         let end = start + 146_097 * 86_400_000
         #expect(daily.latest(after: start - 1, through: end - 1, in: .utc)?.count == 146_097)
-        // Of 4800 months 688 have a Friday the 13th and 687 a Sunday.
+        // 688 of 4800 months have a Friday the 13th, and 687 a Sunday.
         let both = try CronSchedule("0 0 13 * */5")
         let sundays = try CronSchedule("0 0 13 * */7")
         #expect(both.latest(after: start - 1, through: end - 1, in: .utc)?.count == 1375)

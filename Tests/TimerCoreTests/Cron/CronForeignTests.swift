@@ -2,7 +2,7 @@ import Testing
 
 @testable import TimerCore
 
-/// Expressions of other programs: what is refused says what to write instead.
+/// Expressions of other programs: a refusal says what to write instead.
 struct CronForeignTests {
     private static let year = "to end a schedule use the field `until`, for a single instant `at`"
 

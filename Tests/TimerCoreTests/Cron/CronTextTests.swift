@@ -3,7 +3,7 @@ import Testing
 
 @testable import TimerCore
 
-/// How expressions are read.
+/// The reading of expressions.
 struct CronTextTests {
     @Test(
         arguments: [

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TimerCore
 
-/// What schedules do where a zone's offset changes. Instants in UTC.
+/// Schedules around a change of the zone's offset. Instants are in UTC.
 struct CronZoneTests {
     struct Case: CustomTestStringConvertible {
         let zone: String
@@ -44,13 +44,13 @@ struct CronZoneTests {
         Case("Europe/Berlin", "0 3 * * *", after: "2026-03-28T12:00Z", ["2026-03-29T01:00Z", "2026-03-30T01:00Z"]),
         Case("Europe/Berlin", "30 2 29 3 *", after: "2026-03-29T00:59Z", ["2026-03-29T01:00Z", "2027-03-29T00:30Z"]),
         Case("Europe/Dublin", "30 1 * * *", after: "2026-03-28T12:00Z", ["2026-03-29T01:00Z", "2026-03-30T00:30Z"]),
-        // From 02:00 to 02:30 at 15:30Z.
+        // Clocks go from 02:00 to 02:30 at 15:30Z.
         Case(
             "Australia/Lord_Howe", "15 2 * * *", after: "2026-10-02T20:00Z", ["2026-10-03T15:30Z", "2026-10-04T15:15Z"]),
         Case(
             "Australia/Lord_Howe", "0 2,3 * * *", after: "2026-10-02T20:00Z",
             ["2026-10-03T15:30Z", "2026-10-03T16:00Z"]),
-        // From 00:00 to 01:00.
+        // Clocks go from 00:00 to 01:00.
         Case("America/Asuncion", "0 0 * * *", after: "2023-09-30T12:00Z", ["2023-10-01T04:00Z", "2023-10-02T03:00Z"]),
         Case("America/Asuncion", "@daily", after: "2023-09-30T12:00Z", ["2023-10-01T04:00Z", "2023-10-02T03:00Z"]),
         Case("Africa/Cairo", "0 0 * * *", after: "2023-04-27T12:00Z", ["2023-04-27T22:00Z", "2023-04-28T21:00Z"]),
@@ -64,7 +64,7 @@ struct CronZoneTests {
     func `what a gap leaves out fires once, as it ends`(test: Case) throws { try check(test) }
 
     @Test(arguments: [
-        // From 03:00 back to 02:00 at 01:00Z.
+        // Clocks go from 03:00 back to 02:00 at 01:00Z.
         Case("Europe/Berlin", "30 2 * * *", after: "2026-10-24T12:00Z", ["2026-10-25T00:30Z", "2026-10-26T01:30Z"]),
         Case(
             "Europe/Berlin", "0,30 2,3 * * *", after: "2026-10-24T12:00Z",

@@ -4,13 +4,13 @@ import Testing
 
 @testable import TimerCore
 
-// Spans can't be handed to the macros.
+// The testing macros take no spans.
 extension Definition {
     static func layout(_ bytes: [UInt8]) -> Layout? { layout(bytes.span) }
     static func prefixCount(_ bytes: [UInt8]) -> Int? { prefixCount(bytes.span) }
 }
 
-/// The one form a timer has in memory and in the log.
+/// The encoded definition, the one form that a timer has in memory and in the log.
 struct DefinitionTests {
     @Test func `what was encoded is decoded`() {
         var random = SeededGenerator(seed: 41)

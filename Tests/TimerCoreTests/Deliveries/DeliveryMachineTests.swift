@@ -2,7 +2,8 @@ import Testing
 
 @testable import TimerCore
 
-/// The table, written out a second time: rows by event, columns pending, in flight, waiting, delivered, dead, stopped.
+/// The transition table, written out a second time: a row for each event, with the next states from pending, in flight,
+/// waiting, delivered, dead and stopped.
 private let contract: [(event: DeliveryEvent, cells: [String])] = [
     (.started, ["inFlight", "-", "-", "-", "-", "-"]),
     (.delivered, ["-", "delivered", "-", "-", "-", "-"]),

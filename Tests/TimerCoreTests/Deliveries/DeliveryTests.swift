@@ -102,7 +102,7 @@ struct DeliveryTests {
             deliveries.end(id, .deliveryDead, .attempts)
         }
         _ = deliveries.ready()
-        // It comes before the waiting deliveries and after the one under way.
+        // A redriven delivery comes before the waiting ones and after the one under way.
         #expect(deliveries.redrive(ids[1]))
         #expect(try deliveries.pending() == [ids[1], ids[2], ids[3]])
         #expect(deliveries.ready() == [ids[1]])
@@ -239,7 +239,7 @@ struct DeliveryTests {
         try bench.delete()
         #expect(deliveries.state(pending) == nil)
         #expect(deliveries.state(dead)?.state == .dead)
-        // Its timer is gone by then; the delivery is sent all the same.
+        // The timer is deleted by then; the delivery is sent all the same.
         _ = deliveries.ready()
         #expect(deliveries.redrive(dead))
         #expect(deliveries.ready() == [dead])

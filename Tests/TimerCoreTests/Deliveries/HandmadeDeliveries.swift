@@ -1,11 +1,11 @@
 @testable import TimerCore
 
-/// Deliveries by hand: a scheduler, and the positions that a log would give.
+/// Deliveries that a test handles step by step: a scheduler, and the positions that a log would give.
 final class HandmadeDeliveries {
     let bench = Bench()
     private var next: Int64 = 1000
 
-    /// A running timer that never fires by itself, with a webhook.
+    /// Makes running timers with webhooks, which never fire by themselves.
     init(_ ids: [String] = ["t"], _ edit: (inout TimerRules) -> Void = { _ in }) throws {
         bench.scheduler.armAll(bench.now)
         for id in ids { try create(id, edit) }
@@ -23,7 +23,7 @@ final class HandmadeDeliveries {
         return next
     }
 
-    /// An event of the timer is owed. Returns the delivery's id.
+    /// Owes an event of the timer to its webhook. Returns the delivery's id.
     @discardableResult
     func owe(_ id: String = "t") throws -> Int64 {
         let position = position()
@@ -31,7 +31,7 @@ final class HandmadeDeliveries {
         return position
     }
 
-    /// The deliveries that may be sent now, with every record durable.
+    /// Takes the deliveries that may be sent when the records through the position `durable` are on disk.
     func ready(durable: Int64 = .max) -> [Int64] { bench.scheduler.takeReadyDeliveries(limit: 100, durable: durable) }
 
     /// Begins an attempt. Returns its number; nil when another delivery is before it in the queue.
@@ -40,7 +40,7 @@ final class HandmadeDeliveries {
         bench.scheduler.beginDelivery(id, bench.now, durable: durable)?.attempts
     }
 
-    /// An attempt ends. Returns the position of the record.
+    /// Ends an attempt. Returns the position of its record.
     @discardableResult
     func end(_ id: Int64, _ type: EventType = .delivered, _ reason: EventReason = .none, retryAfter: Int64 = 0) -> Int64
     {
@@ -58,12 +58,12 @@ final class HandmadeDeliveries {
 
     func pending(_ id: String = "t") throws -> [Int64] { bench.scheduler.pendingDeliveries(of: try bench.slot(id)) }
 
-    /// Has a dead letter delivered anew; false where there is none.
+    /// Redrives a dead letter. Returns false where there is none.
     func redrive(_ id: Int64) -> Bool {
         bench.scheduler.redrive(id, bench.key("t"), at: bench.now.wall, position: position())
     }
 
-    /// The deliveries that must die: of this timer, or of all timers.
+    /// The delivery that must die because too many of this timer, or in all, are pending; nil when not too many are.
     func surplus(_ id: String = "t") throws -> Int64? { bench.scheduler.surplusDelivery(try bench.slot(id)) }
 
     func hasReady(durable: Int64) -> Bool { bench.scheduler.hasReadyDeliveries(durable: durable) }
@@ -74,6 +74,6 @@ final class HandmadeDeliveries {
         return effects.map(\.type)
     }
 
-    /// How many are pending, and how many dead.
+    /// The numbers of pending and of dead deliveries.
     var counts: [Int] { [bench.scheduler.pendingDeliveries, bench.scheduler.deadDeliveries] }
 }

@@ -10,7 +10,7 @@ extension Bench {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// One page of a walk, and the place to go on after.
+    /// Returns one page of a walk, and the place after which the next page begins.
     func page(after place: UInt64?, label: [UInt8]? = nil, limit: Int) -> (ids: [String], next: UInt64?) {
         var members: [(place: UInt64, slot: SlotIndex)] = []
         scheduler.walk(after: place, over: label.map { .labelled($0) } ?? .all) { place, slot in
@@ -21,7 +21,7 @@ extension Bench {
     }
 }
 
-/// Walking through all timers, or a label's.
+/// Walks through all timers, or those of a label.
 struct WalkTests {
     @Test(arguments: [1, 3, 50], [nil, Bench.encoded([("all", "x")])] as [[UInt8]?])
     func `a timer that stays is returned exactly once while others come and go`(limit: Int, label: [UInt8]?) throws {

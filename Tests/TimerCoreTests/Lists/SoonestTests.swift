@@ -3,9 +3,9 @@ import Testing
 
 @testable import TimerCore
 
-/// The soonest due first.
+/// Searches for the timers that are due soonest.
 struct SoonestTests {
-    /// A run, a few, or everything in a step.
+    /// Limits at which a step looks at one run of entries, at a few, or at everything.
     static let stepLimits = [1, 500, SoonestSearch.stepLimit]
 
     private static func fill(_ bench: Bench, _ random: inout SeededGenerator) throws {
@@ -103,7 +103,7 @@ struct SoonestTests {
         let bench = Bench()
         let ids = (0..<3000).map { "t\($0)" }
         for (index, id) in ids.enumerated() { try bench.create(rules(.after(70 + Int64(index / 100))), id: id) }
-        // Some have fired, the rest of their slot is on its way.
+        // Some have fired, and the others of their slot have yet to.
         bench.advance(80, limit: 500)
         let left = ids.filter { (try? bench.progress($0).isPlanned) ?? false }
         try #require(left.count > 1000)
@@ -111,7 +111,7 @@ struct SoonestTests {
         #expect(bench.soonest(by: 7, stepLimit: SoonestSearch.stepLimit) == sorted)
     }
 
-    /// Searches while many timers are in no slot of a wheel.
+    /// The reasons for which many timers are in no slot of a wheel.
     enum Crowd: CaseIterable {
         case catchingUp, awaitingRebuild, inTransit
     }
@@ -149,7 +149,7 @@ struct SoonestTests {
         var after: Scheduler.DuePlace?
         let found = bench.soonest(after: &after, limit: 1000, stepLimit: 4096) { steps += 1 }
         #expect(found == Array(expected.prefix(1000)))
-        // The search looks at each of them; one timer costs 16.
+        // The search looks at each of the 4000 timers, which takes 16 of a step's limit.
         #expect(steps >= 5, "\(steps) steps")
     }
 
@@ -166,7 +166,7 @@ struct SoonestTests {
             armings += 1
             _ = try? bench.amend(id: ids[armings % 600], labels: [("n", "\(armings)")]) { _ in }
         }
-        // Nearly as many dead entries as bring a sweep about.
+        // Nearly as many dead entries as make the wheel sweep.
         for _ in 0..<4690 { armAnew() }
         let found = bench.soonest(by: 600, stepLimit: 2000) {
             for _ in 0..<20 { armAnew() }
@@ -176,7 +176,7 @@ struct SoonestTests {
         #expect(found == (0..<600).map { "t\($0 * 91 % 600)" })
     }
 
-    /// Timers come, go, move, are armed anew where they are, and time passes: the wheel is dealt out and swept.
+    /// Timers come, go, move and are armed again in place while time passes, so that the wheel cascades and is swept.
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
     func `a timer that keeps its place is found once and in order, whatever happens between steps`(seed: UInt64) throws
     {
@@ -212,7 +212,7 @@ struct SoonestTests {
 }
 
 extension Bench {
-    /// The names on one page, each of which stands where the page says, after the page before.
+    /// Returns the names on one page. Expects each timer to be due as the page says, after those of the page before.
     func soonest(
         after: inout Scheduler.DuePlace?, limit: Int, stepLimit: Int = SoonestSearch.stepLimit,
         between: () -> Void = {}
@@ -231,7 +231,7 @@ extension Bench {
         }
     }
 
-    /// The names on all pages.
+    /// Returns the names on all pages.
     func soonest(by limit: Int, stepLimit: Int, between: () -> Void = {}) -> [String] {
         var names: [String] = []
         var after: Scheduler.DuePlace?

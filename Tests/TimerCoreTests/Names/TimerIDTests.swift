@@ -3,12 +3,12 @@ import Testing
 
 @testable import TimerCore
 
-// Spans can't be handed to the macros.
+// The testing macros take no spans.
 extension TimerID {
     static func isValid(_ text: String) -> Bool { isValid(Array(text.utf8).span) }
 }
 
-/// Which texts are ids of timers.
+/// The texts that are ids of timers.
 struct TimerIDTests {
     @Test(arguments: [
         "a", "0", "-", "_", "~", "...", "a.b", ".a", "Batch", "batches", "bulk-1", "A-Z_a~z.0",

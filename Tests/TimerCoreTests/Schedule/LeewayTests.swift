@@ -25,7 +25,7 @@ struct LeewayTests {
         }
     }
 
-    /// The greatest power of two that divides an instant.
+    /// The exponent of the greatest power of two that divides an instant.
     private static func grid(_ instant: Int64) -> Int { instant == 0 ? 64 : instant.trailingZeroBitCount }
 
     @Test(arguments: [1, 7, 100, 1000, 86_400_000, TimerRules.longestDuration] as [Int64])
@@ -49,7 +49,7 @@ struct LeewayTests {
             let bytes = Bench.definition("timer-\(number)", rules)
             buckets[Int(grid.planned(Bench.wallStart, bytes.span) - Bench.wallStart) / 1000] += 1
         }
-        // 1000 each but for chance: five standard deviations of a binomial count.
+        // 1000 each on average; 158 is five standard deviations of a binomial count.
         #expect(buckets.allSatisfy { abs($0 - 1000) < 158 }, "\(buckets)")
     }
 

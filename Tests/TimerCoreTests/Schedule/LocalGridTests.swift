@@ -39,15 +39,15 @@ struct LocalGridTests {
         Case(
             zone: "Europe/Brussels", start: "2026-03-19T15:00Z", days: 7, after: "2026-10-22T13:59Z",
             expected: ["2026-10-22T14:00Z", "2026-10-29T15:00Z"]),
-        // 02:30 is left out and read with the offset before; then it is 02:30 again.
+        // 02:30 is left out on one day and read with the offset before the gap; the next day it is 02:30 again.
         Case(
             zone: "Europe/Brussels", start: "2026-03-27T01:30Z", days: 1, after: "2026-03-27T01:30Z",
             expected: ["2026-03-28T01:30Z", "2026-03-29T01:30Z", "2026-03-30T00:30Z"]),
-        // 02:30 comes twice: the first.
+        // 02:30 comes twice, and the first counts.
         Case(
             zone: "Europe/Brussels", start: "2026-10-23T00:30Z", days: 1, after: "2026-10-23T00:30Z",
             expected: ["2026-10-24T00:30Z", "2026-10-25T00:30Z", "2026-10-26T01:30Z"]),
-        // Half an hour: 02:15 is left out on 4 October, 01:45 comes twice on 5 April.
+        // The offset changes by half an hour: 02:15 is left out on 4 October, 01:45 comes twice on 5 April.
         Case(
             zone: "Australia/Lord_Howe", start: "2026-10-02T15:45Z", days: 1, after: "2026-10-02T15:45Z",
             expected: ["2026-10-03T15:45Z", "2026-10-04T15:15Z"]),
@@ -58,7 +58,7 @@ struct LocalGridTests {
         Case(
             zone: "Pacific/Apia", start: "2011-12-28T19:00Z", days: 1, after: "2011-12-28T19:00Z",
             expected: ["2011-12-29T19:00Z", "2011-12-30T19:00Z", "2011-12-31T19:00Z"]),
-        // Far from its first instant.
+        // An instant far from the first one.
         Case(
             zone: "Europe/Brussels", start: "1970-01-01T15:00Z", days: 1, after: "9000-07-01T00:00Z",
             expected: ["9000-07-01T14:00Z", "9000-07-02T14:00Z"]),
@@ -77,7 +77,7 @@ struct LocalGridTests {
         }
     }
 
-    /// Instants by a walk along the grid, day by day of the calendar.
+    /// Compares the grid with a walk along it, day by day of the calendar.
     @Test(arguments: ["Europe/Brussels", "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca", "UTC"])
     func `it finds what a walk over all its points finds`(zone: String) throws {
         let table = try ZoneFiles.zone(zone)
@@ -100,12 +100,12 @@ struct LocalGridTests {
         }
     }
 
-    /// The first instant with a local time by a look at every quarter of an hour near it.
+    /// Returns the first instant with a local time, by a look at the zone's offset in every quarter of an hour near it.
     private static func instant(ofLocal local: Int64, in zone: TimeZoneTable) -> Int64 {
         let offsets = stride(from: local - 15 * 3_600_000, through: local + 15 * 3_600_000, by: 900_000)
             .map { zone.offset(at: floorDivide($0, 1000)) * 1000 }
         let found = offsets.map { local - $0 }.filter { $0 + zone.offset(at: floorDivide($0, 1000)) * 1000 == local }
-        // In a gap: with the offset before, the first of those that are found.
+        // A local time in a gap is read with the offset before the gap.
         return found.min() ?? local - offsets[0]
     }
 

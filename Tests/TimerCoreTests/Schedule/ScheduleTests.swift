@@ -2,7 +2,7 @@ import Testing
 
 @testable import TimerCore
 
-/// When timers fire while nothing disturbs them.
+/// The instants at which timers fire while nothing disturbs them.
 struct ScheduleTests {
     @Test func `after fires once, at its instant, and completes`() throws {
         let bench = Bench()

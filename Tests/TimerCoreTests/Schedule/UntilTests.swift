@@ -80,7 +80,7 @@ struct UntilTests {
         bench.advance(100)
         bench.stepWall(-1000)
         #expect(bench.advance(1000).count == 10)
-        // Its twelfth fire, 1200 elapsed, is 200 by the calendar; the next would be 300.
+        // The twelfth fire, at 1200 elapsed, is at 200 by the calendar; the next would be at 300.
         #expect(bench.advance(100) == ["fired due 200", "completed"])
     }
 

@@ -3,9 +3,9 @@ import Testing
 
 @testable import TimerCore
 
-/// Timers that go from one scheduler to another, whose clocks stand elsewhere.
+/// Timers that move from one scheduler to another, whose clocks differ.
 struct ArrivalsTests {
-    /// Clocks as those of a bench, but for the elapsed clock and the time it did not count.
+    /// The clocks of another server when a bench's calendar shows `wall`; the elapsed clock and the downtime differ.
     private static func elsewhere(at wall: Int64) -> Now {
         let elapsed: Int64 = 77_000_000
         return Now(elapsed: elapsed * 1_000_000, wallOffset: Bench.wall(wall) - elapsed, downtime: 123_456)

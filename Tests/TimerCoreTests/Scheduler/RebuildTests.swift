@@ -3,7 +3,7 @@ import Testing
 
 @testable import TimerCore
 
-/// Rebuilding from the log.
+/// Schedulers rebuilt from the log.
 struct RebuildTests {
     @Test func `a folded scheduler goes on as the one before`() throws {
         var random = SeededGenerator(seed: 21)

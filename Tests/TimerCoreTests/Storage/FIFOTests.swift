@@ -7,7 +7,7 @@ struct FIFOTests {
     func `a long queue loses and mixes up nothing`(count: Int) {
         var queue = FIFO<Int>()
         for number in 0..<count { queue.append(number) }
-        // Half of it, then as many more behind the rest: both ends move over the chunks' bounds.
+        // Takes half of the queue and appends as many again, so that both ends move over the chunks' bounds.
         for number in 0..<count / 2 { #expect(queue.popFirst() == number) }
         for number in count..<count + count / 2 { queue.append(number) }
         #expect((0..<queue.count).map { queue[$0] } == Array(count / 2..<count + count / 2))

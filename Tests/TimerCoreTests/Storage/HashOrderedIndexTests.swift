@@ -13,7 +13,7 @@ extension Array {
 
 /// The index against a sorted array.
 struct HashOrderedIndexTests {
-    /// Hashes as they are spread: everywhere, on few values, at the ends, one.
+    /// Ways in which hashes are spread: everywhere, on few values, at either end, on one value, half of them on one.
     static let spreads: [@Sendable (inout SeededGenerator) -> UInt32] = [
         { UInt32.random(in: .min ... .max, using: &$0) }, { UInt32.random(in: 0..<40, using: &$0) << 27 },
         { UInt32.random(in: 0..<100, using: &$0) }, { .max - UInt32.random(in: 0..<100, using: &$0) },

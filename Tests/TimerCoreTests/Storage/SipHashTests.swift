@@ -31,5 +31,3 @@ struct SipHashTests {
         #expect(SipHash(secret: secret).hash(message.span, tweak: 1) != SipHash(secret: secret).hash(message.span))
     }
 }
-
-/// Integers of variable length.

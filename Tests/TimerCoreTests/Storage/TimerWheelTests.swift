@@ -5,7 +5,7 @@ import Testing
 
 /// The wheel against a dictionary of what is armed.
 struct TimerWheelTests {
-    /// How far ahead dues lie, in bits of milliseconds, and how far time moves.
+    /// The instant at which time begins, and how far ahead dues lie and how far time moves, in bits of milliseconds.
     struct Spread: Sendable, CustomTestStringConvertible {
         var start: Int64
         var dueBits: Int64
@@ -205,7 +205,7 @@ struct TimerWheelTests {
         var model = WheelModel(at: 77)
         for slot in 0..<800 as Range<SlotIndex> { model.arm(slot, due: random.number(0...1 << random.number(0...40))) }
         for slot in 0..<100 as Range<SlotIndex> { model.arm(slot * 3, due: random.number(78...100_000)) }
-        // Leaves a slot half emptied.
+        // This leaves a slot half emptied.
         _ = model.expire(3000, limit: 20)
         var seen: [SlotIndex: Int] = [:]
         var starts: [Int64] = []

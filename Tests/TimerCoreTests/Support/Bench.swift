@@ -16,7 +16,7 @@ final class Bench {
         scheduler = Scheduler(secret: [UInt8](0..<16), maximumTimers: maximumTimers, zones: zones)
     }
 
-    /// Has the calendar begin at another instant, wall milliseconds. Before there are timers.
+    /// Makes the calendar begin at another instant, in wall milliseconds. Called before there are timers.
     func begin(at wall: Int64) { now.wallOffset = wall - Self.elapsedStart }
 
     /// The wall instant that many milliseconds after the start.
@@ -41,7 +41,7 @@ final class Bench {
         return bytes
     }
 
-    /// Where a timer is; refused as a request on an unknown timer would be.
+    /// Returns the slot of a timer; refuses an unknown one as a request would be.
     func slot(_ id: String = "t") throws(TimerRefusal) -> SlotIndex {
         guard let slot = scheduler.find(key(id)) else { throw .notFound }
         return slot
@@ -60,7 +60,7 @@ final class Bench {
         now.wall(of: try progress(id).due, on: try rules(id).clock) - Self.wallStart
     }
 
-    /// Whole milliseconds until the planned waking, far away when none is.
+    /// Whole milliseconds until the planned waking; `Int64.max` when none is planned.
     var untilWake: Int64 {
         guard let wake = scheduler.nextWake(now) else { return .max }
         return (wake - now.elapsed) / 1_000_000
@@ -103,7 +103,7 @@ extension Bench {
         }
     }
 
-    /// No lines where nothing changed.
+    /// Returns the lines of the effects, none where nothing changed.
     @discardableResult
     func amend(
         id: String = "t", labels: [(String, String)] = [], webhook: [UInt8] = [],
@@ -118,7 +118,7 @@ extension Bench {
         }
     }
 
-    /// No lines where nothing changed.
+    /// Returns the lines of the effects, none where nothing changed.
     @discardableResult
     func declare(
         _ rules: TimerRules, id: String = "t", labels: [(String, String)] = [], webhook: [UInt8] = [],
@@ -155,10 +155,10 @@ extension Bench {
 
 // The passing of time.
 extension Bench {
-    /// Lets milliseconds pass without the fire loop moving.
+    /// Passes milliseconds in which the fire loop does not run.
     func pass(_ milliseconds: Int64, nanoseconds: Int64 = 0) { now.elapsed += milliseconds * 1_000_000 + nanoseconds }
 
-    /// Lets milliseconds pass and fires the due timers.
+    /// Passes milliseconds and fires the due timers.
     @discardableResult
     func advance(_ milliseconds: Int64 = 0, nanoseconds: Int64 = 0, limit: Int = 512) -> [String] {
         pass(milliseconds, nanoseconds: nanoseconds)
@@ -174,7 +174,7 @@ extension Bench {
         return all.map(Self.line)
     }
 
-    /// The fire loop stands still for that long, and then moves.
+    /// Stalls the fire loop for that long, then runs it.
     @discardableResult
     func stall(_ milliseconds: Int64) -> [String] {
         pass(milliseconds)
@@ -182,19 +182,19 @@ extension Bench {
         return advance()
     }
 
-    /// The server is not up for that long.
+    /// Passes milliseconds in which the server is down.
     func down(_ milliseconds: Int64) {
         pass(milliseconds)
         now.downtime += milliseconds
     }
 
-    /// The calendar is set.
+    /// Sets the calendar forward, or back.
     func stepWall(_ milliseconds: Int64) {
         now.wallOffset += milliseconds
         if milliseconds < 0 { scheduler.rebuildWallWheel(now) } else { scheduler.noteWallStep(to: now) }
     }
 
-    /// The service stops and starts again: a new scheduler from what the old one held.
+    /// Stops the service and starts it again: a new scheduler from what the old one held.
     func restart(_ ids: [String] = ["t"]) {
         var fresh = Scheduler(
             secret: [UInt8](0..<16), maximumTimers: scheduler.maximumTimers, zones: scheduler.zones)

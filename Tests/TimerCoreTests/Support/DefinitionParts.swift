@@ -63,7 +63,7 @@ struct DefinitionParts: Equatable {
         Bench.definition(id, rules, labels: labels.map { ($0[0], $0[1]) }, payload: payload)
     }
 
-    /// What `bytes` say; nil when they are no definition.
+    /// Reads the definition in `bytes`; nil when they are none.
     init?(_ bytes: [UInt8]) {
         guard let layout = Definition.layout(bytes) else { return nil }
         var text: [UInt8] = []

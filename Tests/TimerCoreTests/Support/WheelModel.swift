@@ -1,6 +1,6 @@
 @testable import TimerCore
 
-/// Which entry each timer is armed with, as the table would tell the wheel.
+/// The entry that each timer is armed with, as the timer table would report it to the wheel.
 struct ArmedEntries: ArmedTimers {
     /// The weights that are not 1.
     var weights: [SlotIndex: Int] = [:]
@@ -44,7 +44,7 @@ struct WheelModel: ~Copyable {
 
     var nextDue: Int64? { armed.bySlot.values.map(\.due).min() }
 
-    /// Moves on and takes the due timers, which are not armed any more.
+    /// Advances to `now` and takes the due timers, which are not armed any more.
     mutating func expire(_ now: Int64, limit: Int) -> (entries: [TimerWheel.Entry], done: Bool, fresh: Bool) {
         self.now = now
         var due: [TimerWheel.Entry] = []

@@ -14,7 +14,7 @@ enum ZoneFiles {
         return table
     }
 
-    /// The testing macros take no spans.
+    /// Reads a zone from an array, as the testing macros take no spans.
     static func table(_ bytes: [UInt8]) -> TimeZoneTable? { TimeZoneTable(tzif: bytes.span) }
 
     /// A file of version 3 without transitions whose footer says everything.
@@ -45,7 +45,7 @@ enum ZoneFiles {
         return Int64(try Date(String(full), strategy: .iso8601).timeIntervalSince1970) * 1000
     }
 
-    /// The other way; whole minutes without seconds.
+    /// The text of an instant, the inverse of `instant`; whole minutes are without seconds.
     static func text(_ instant: Int64) -> String {
         let text = Date(timeIntervalSince1970: Double(instant / 1000)).formatted(.iso8601)
         return text.hasSuffix(":00Z") ? text.dropLast(4) + "Z" : text

@@ -105,7 +105,7 @@ struct AmendScheduleTests {
     }
 }
 
-/// A change of anything else.
+/// A change of anything but the schedule (PATCH).
 struct AmendTests {
     @Test(arguments: [TimerState.idle, .running, .suspended, .cancelled, .completed])
     func `changing nothing at all is no event and no version`(state: TimerState) throws {

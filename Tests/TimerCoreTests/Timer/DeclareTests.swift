@@ -54,7 +54,7 @@ struct DeclareTests {
             try bench.declare(declared, labels: [("a", "b")], payload: "[1]") == ["updated"])
         let after = try bench.progress()
         #expect(after.state == state && after.due == before.due && after.version == before.version + 1)
-        // The whole of each field: an absent one goes back to its default.
+        // A declaration gives each field as a whole: an absent one goes back to its default.
         #expect(try bench.declare(declared) == ["updated"])
         #expect(bench.scheduler.withDefinition(try bench.slot()) { Definition.labels($0).isEmpty })
     }
@@ -151,7 +151,7 @@ struct DeclareTests {
         #expect(try bench.declare(cron("0 9 * * MON")) == [])
         #expect(try bench.declare(cron("0 9 * * 1")) == ["updated"])
         #expect(try bench.due() == due)
-        // It is another schedule all the same, so that a timer that has ended begins again.
+        // Another spelling is another schedule all the same, so that a timer that has ended begins again.
         try bench.apply(.cancel)
         #expect(try bench.declare(cron("0 9 * * 1")) == [])
         #expect(try bench.declare(cron("0 9 * * mon")) == ["updated", "activated"])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TimerCore
 
-/// What `misfire` and `misfireGrace` make of a gap.
+/// The fires after a gap, by `misfire` and `misfireGrace`.
 struct MisfirePolicyTests {
     private func bench(_ policy: MisfirePolicy, _ edit: (inout TimerRules) -> Void = { _ in }) throws -> Bench {
         let bench = Bench()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TimerCore
 
-/// Due instants that passed while the fire loop stood still.
+/// Due instants that passed while the fire loop was stalled.
 struct MisfireTests {
     @Test(arguments: [TimerClock.continuous, .wall])
     func `one gap is one fire with the latest instant`(clock: TimerClock) throws {

@@ -24,7 +24,7 @@ enum PolicyTable {
         return .cron(cron)
     }
 
-    /// Suspended at 0:30, resumed at 3:30, followed up to 5:00.
+    /// Suspends a timer at 0:30, resumes it at 3:30 and runs it up to 5:00. Returns its cell of the table.
     static func pause(_ rules: TimerRules) throws -> String {
         let bench = Bench()
         try bench.create(rules)
@@ -34,7 +34,8 @@ enum PolicyTable {
         return try follow(bench, try bench.apply(.resume), from: 210_000)
     }
 
-    /// The server stands still from 0:00 to 3:30 and is followed up to 5:00.
+    /// Stalls the server from 0:00 to 3:30, or takes it down for the suspending clock, and runs it up to 5:00. Returns
+    /// the timer's cell of the table.
     static func gap(_ rules: TimerRules) throws -> String {
         let bench = Bench()
         try bench.create(rules)
@@ -55,7 +56,8 @@ enum PolicyTable {
         return cells.joined(separator: ", ")
     }
 
-    /// `fired due 60000` as `1:00`; with the instant it was due for and how many others it stands for where they matter.
+    /// Returns `fired due 60000` as `1:00`, with the due instant and the number of other instants that the fire stands
+    /// for where they matter.
     private static func words(_ lines: [String], at instant: Int64) -> [String] {
         lines.compactMap { line in
             let words = line.split(separator: " ")

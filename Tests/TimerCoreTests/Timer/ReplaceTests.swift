@@ -17,7 +17,7 @@ struct ReplaceTests {
         #expect(after.state == .running && after.version == before.version + 1)
         #expect(after.fireCount == before.fireCount && after.lastFiredAt == before.lastFiredAt)
         #expect(bench.effects.map(\.progress.version) == [after.version, after.version])
-        // The instant at which it would have been forgotten is cancelled.
+        // The instant at which the ended timer would have been deleted is cancelled.
         #expect(bench.advance(100_000_000) == ["fired due 250", "fired due 50000250"])
     }
 
@@ -76,7 +76,7 @@ struct ReplaceTests {
     }
 }
 
-/// Ended timers are kept for their `retain`, then gone.
+/// Ended timers are kept for their `retain`, then deleted.
 struct RetainTests {
     @Test(arguments: [TimerState.cancelled, .completed], [0, 1, 1000, 86_400_000] as [Int64])
     func `an ended timer is deleted, reason expired`(state: TimerState, retain: Int64) throws {

@@ -2,14 +2,14 @@ import Testing
 
 @testable import TimerCore
 
-/// What suspend and resume do to the next due instant.
+/// The next due instant after suspend and resume.
 struct ResumeTests {
     @Test func `remaining: the time left at suspend is the time left at resume`() throws {
         let bench = Bench()
         try bench.create(rules(.after(1000)))
         bench.advance(400, nanoseconds: 300_500)
         #expect(try bench.apply(.suspend) == ["suspended"])
-        // Rounded up to the microsecond.
+        // The time left is rounded up to the microsecond.
         #expect(try bench.progress().due == 599_700)
         #expect(bench.advance(5000, nanoseconds: 100_000) == [])
         #expect(try bench.apply(.resume) == ["resumed"])

@@ -26,7 +26,7 @@ struct ScheduledWatchdogTests {
             .cron(try CronSchedule(Array(cron.utf8), zone: Array(zone.utf8), from: from)), grace: grace)
     }
 
-    /// When the alarm is due, as the timer shows it.
+    /// The instant at which the alarm is due, as the timer shows it.
     private func alarm(_ bench: Bench) throws -> String? {
         try bench.progress().nextFireAt(bench.rules(), bench.now).map(ZoneFiles.text)
     }
@@ -35,7 +35,7 @@ struct ScheduledWatchdogTests {
         bench.scheduler.upcoming(try bench.slot(), bench.now, count: count).all().map(ZoneFiles.text)
     }
 
-    /// Advances to an instant by steps of a minute at most, as the fire loop does. Returns when it alarmed.
+    /// Advances to an instant by steps of a minute at most, as the fire loop does. Returns the instants of the alarms.
     private func run(_ bench: Bench, to end: String) throws -> [String] {
         let end = try ZoneFiles.instant(end)
         var alarms: [String] = []
@@ -73,7 +73,7 @@ struct ScheduledWatchdogTests {
     }
 
     @Test(arguments: [
-        // A minute, and half the way from the instant before.
+        // A kick may be early by a minute, and by half the time from the instant before.
         ("0 3 * * *", "2026-06-02T02:59:00Z", "2026-06-03T03:10Z"),
         ("0 3 * * *", "2026-06-02T02:59:01Z", "2026-06-03T03:10Z"),
         ("0 3 * * *", "2026-06-02T02:58:59Z", "2026-06-02T03:10Z"),
@@ -259,7 +259,7 @@ struct ScheduledWatchdogTests {
         bench.stepWall(-90 * Self.minute)
         #expect(try alarm(bench) == "2026-06-02T03:10Z")
         #expect(try run(bench, to: "2026-06-02T02:50Z") == [])
-        // An instant that the calendar jumps gets its grace from then on.
+        // An instant that a step of the calendar passes over gets its grace from then on.
         bench.stepWall(40 * Self.minute)
         bench.advance()
         #expect(try alarm(bench) == "2026-06-02T03:40Z")

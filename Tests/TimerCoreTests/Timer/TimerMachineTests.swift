@@ -28,7 +28,7 @@ private let contract: [(command: TimerCommand, title: String, cells: [String])] 
 
 private let states: [TimerState] = [.idle, .running, .suspended, .cancelled, .completed]
 
-/// One square of the table.
+/// One cell of the table.
 struct TableCell: Sendable, CustomTestStringConvertible {
     var command: TimerCommand
     var state: TimerState

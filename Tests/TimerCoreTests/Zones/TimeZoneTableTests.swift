@@ -3,7 +3,7 @@ import Testing
 
 @testable import TimerCore
 
-/// How zones are read from their files, and what offsets they then have.
+/// Zones as they are read from their files, and their offsets.
 struct TimeZoneTableTests {
     private func offsets(_ bytes: [UInt8], at instants: [String]) throws -> [Int64] {
         let zone = try #require(ZoneFiles.table(bytes))
@@ -34,7 +34,7 @@ struct TimeZoneTableTests {
             ("AAA0BBB-1:30:15,M4.1.0/167,M10.1.0/-167", [0, 5415]), ("UTC0", [0, 0]),
         ] as [(String, [Int64])])
     func `a footer says what holds`(text: String, expected: [Int64]) throws {
-        // Of a leap year and one that is none, near and far, on the first of January and of July.
+        // Leap years and common ones, near and far, each in January and in July.
         for year in ["1970", "2024", "2025", "2400", "9999"] {
             let instants = ["\(year)-01-15T12:00Z", "\(year)-07-01T12:00Z"]
             #expect(try offsets(ZoneFiles.file(footer: text), at: instants) == expected)
@@ -88,7 +88,8 @@ struct TimeZoneTableTests {
     }
 
     @Test func `a change back and forth within the hour fires each local time once`() throws {
-        // At 03:00 back to 02:00, at 02:30 on to 04:00: 02:00 to 02:30 came twice, 03:00 to 04:00 never.
+        // The clock goes from 03:00 back to 02:00, and at 02:30 on to 04:00: 02:00 to 02:30 comes twice, 03:00 to
+        // 04:00 never.
         let bytes = ZoneFiles.file(transitions: [10_800, 12_600], offsets: [0, -3600, 1800], footer: "")
         let zone = try #require(ZoneFiles.table(bytes))
         let schedule = try CronSchedule("0,45 0,1,2,3,4 * * *")
@@ -99,7 +100,7 @@ struct TimeZoneTableTests {
     }
 
     @Test func `a small step forward brings no local time that was there before`() throws {
-        // At 03:00 back to 02:00, at 02:30 on to 02:45: all up to 03:00 has been.
+        // The clock goes from 03:00 back to 02:00, and at 02:30 on to 02:45: every time up to 03:00 has been before.
         let zone = try #require(
             ZoneFiles.table(ZoneFiles.file(transitions: [10_800, 12_600], offsets: [0, -3600, -2700], footer: "")))
         let schedule = try CronSchedule("35,50 2,3 * * *")

@@ -4,7 +4,7 @@ import Testing
 @testable import TimerCore
 @testable import TimerLog
 
-/// Records of what came from another server.
+/// Records of timers and deliveries that came from another server.
 struct MoveRecordTests {
     private static let base = TimeBase(
         now: Now(elapsed: 1, wallOffset: 2), boottime: 3, boot: Hash128(high: 5, low: 6))

@@ -93,7 +93,8 @@ struct RecordCodecTests {
         var whole: [UInt8] = []
         sample.append(to: &whole)
         let full = whole.count - RecordCodec.frameCount
-        // Where a whole definition or an answer ends is told by the record's length alone: a shorter one may be right.
+        // The record's length alone shows where a whole definition or an answer ends, so that a shorter one may
+        // be right.
         let isOpenEnded = !sample.kept.isEmpty && sample.kept == sample.definition || kind == RecordCodec.answerKind
         var following: [UInt8] = []
         SampleRecord.random(RecordCodec.versionFloorKind, &generator).append(to: &following)

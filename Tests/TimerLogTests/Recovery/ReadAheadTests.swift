@@ -73,7 +73,7 @@ struct ReadAheadTests {
             rows[2].data[index] ^= 0x10
             let outcome = try ahead(rows)
             #expect(outcome == inPlace(rows))
-            // Each byte is watched, of the row's head too.
+            // Damage to any byte is found, also in the row's head.
             #expect(outcome.error != nil, "byte \(index)")
             #expect(outcome.head == 10)
         }

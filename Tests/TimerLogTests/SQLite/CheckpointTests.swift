@@ -45,7 +45,7 @@ struct CheckpointTests {
         let store = store(passive: 256 << 10, restart: 1 << 30)
         _ = try store.open()
         var head: Int64 = 0
-        // A thousandth of it would do, if the thread ran at once.
+        // A thousandth of this bound is enough if the thread runs at once.
         while head < 100_000, try bytes("timers.db") < 1 << 20 {
             _ = try grow(store, from: head, count: 10)
             head += 100
@@ -89,7 +89,7 @@ struct CheckpointTests {
         #expect(try grow(store, count: 3) > 100_000)
         #expect(try rows(of: reader).count == 3)
         store.close()
-        // The last connection removes the WAL.
+        // The last connection removes the WAL when it closes.
         #expect(!FileManager.default.fileExists(atPath: directory.file("timers.db-wal")))
         _ = try store.open()
         #expect(try rows(of: reader).count == 3)

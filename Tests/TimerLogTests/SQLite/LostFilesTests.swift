@@ -4,7 +4,7 @@ import Testing
 
 @testable import TimerLog
 
-/// Files that are deleted, moved or replaced under an open store: what no restart would find is not durable.
+/// Files that are deleted, moved or replaced under an open store: rows that no restart would find are not durable.
 struct LostFilesTests {
     let directory: TemporaryDirectory
     let store: SQLiteLogStore
@@ -19,7 +19,7 @@ struct LostFilesTests {
         #expect(store.append(chain(count: 1), expecting: 0, epoch: 0) == .durable)
     }
 
-    /// Appends `next`, which must be in doubt because of a file of this name.
+    /// Appends `next`, whose outcome must be unknown because of the file of this name.
     private func appendInVain(because name: String) {
         guard case .unknown(let error) = store.append(next, expecting: 10, epoch: 0) else {
             Issue.record("an append to a file without its name was taken")

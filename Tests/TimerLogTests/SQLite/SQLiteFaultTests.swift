@@ -18,7 +18,7 @@ struct SQLiteFaultTests {
         directory = try TemporaryDirectory()
         var tuning = SQLiteLogStore.Tuning()
         tuning.vfs = FaultyVFS.name
-        // The thread's own writes would meet the failures meant for others.
+        // The checkpoint thread's writes would meet the failures that are meant for others.
         tuning.passiveBytes = 1 << 40
         tuning.restartBytes = 1 << 20
         store = SQLiteLogStore(directory: directory.path, tuning: tuning)
@@ -29,7 +29,8 @@ struct SQLiteFaultTests {
 
     private let batch = chain(after: 10, count: 2)
 
-    /// Opens anew and goes on, whatever became of `batch`; returns whether it is there.
+    /// Opens the log again and appends after it, whatever the outcome of `batch` was. Returns whether the batch
+    /// is there.
     private func goOn(_ store: SQLiteLogStore) throws -> Bool {
         let head = try store.open().last
         let isThere = head == 30

@@ -90,7 +90,7 @@ struct SQLiteLogStoreTests {
         #expect(error?.kind == .inUse)
         let expected = "another timerd (pid \(ProcessInfo.processInfo.processIdentifier)) uses \(directory.path)"
         #expect(error?.description == expected)
-        // Opening anew is not a second opener.
+        // A second open by the same store is not another server's.
         _ = try store.open()
         store.close()
         _ = try self.store().open()
@@ -196,7 +196,7 @@ struct SQLiteLogStoreTests {
         _ = try store.open()
         while try store.delete(upTo: .max) > 0 {}
         store.close()
-        // A fifth of nearly nothing and 16 MiB may stay.
+        // A fifth of the nearly empty log and 16 MiB may stay.
         #expect(store.bytesOnDisk() < 17 << 20)
         #expect(try store.open().last == 1600)
         #expect(try connection().text("PRAGMA integrity_check") == "ok")

@@ -111,7 +111,7 @@ struct BatchRowsTests {
         let message =
             "the row at position 7 has format \(known + 1), written by a newer timerd; this one reads up to \(known)"
         #expect(throws: StoreError(.unusable, message)) { try BatchRows.read(row) { _ in true } }
-        // One that only looks newer is damaged.
+        // A row that only looks newer is damaged.
         row.data[5] ^= 1
         let error = #expect(throws: StoreError.self) { try BatchRows.read(row) { _ in true } }
         #expect(error?.kind == .damaged)

@@ -105,7 +105,7 @@ struct LogStoreTests {
         var kept: [LogRow] = []
         try reader.read(from: 1) { row in
             kept.append(row)
-            // A read within a read.
+            // This is a read within a read.
             if let again = try? reader.row(holding: row.first) { kept.append(again) }
             return kept.count < 60
         }

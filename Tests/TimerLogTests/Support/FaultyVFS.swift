@@ -15,12 +15,12 @@ enum FaultyVFS {
     /// Makes the VFS known to SQLite, once.
     static func register() { _ = registration }
 
-    /// Lets `call` succeed `skip` times, then fail once with `code`.
+    /// Makes `call` fail once with `code`, after it has succeeded `skip` times.
     static func fail(_ call: Call, with code: Int32, after skip: Int = 0) {
         faults.withLock { $0[call] = (skip, code) }
     }
 
-    /// Forgets every failure planned. Returns true when all of them have come to pass.
+    /// Drops every planned failure. Returns whether all of them have happened.
     static func settle() -> Bool {
         faults.withLock { faults in
             defer { faults = [:] }
@@ -28,7 +28,7 @@ enum FaultyVFS {
         }
     }
 
-    /// What fails: the calls to let through before, and the code.
+    /// The planned failures: the number of calls that succeed before, and the code.
     private static let faults = Guarded<[Call: (skip: Int, code: Int32)]>([:])
 
     /// The code that this `call` fails with; nil where it succeeds.

@@ -3,7 +3,7 @@ import TestSupport
 @testable import TimerCore
 @testable import TimerLog
 
-/// Writes rows as a server would: each call of `row` is a batch.
+/// A writer of rows as a server would write them: each call of `row` ends a batch.
 struct LogScript {
     private(set) var rows: [LogRow] = []
     private var records: [UInt8] = []

@@ -16,7 +16,7 @@ struct SampleRecord: Sendable {
     var owesDelivery = false
     var definition: [UInt8] = []
 
-    /// A record of a kind: those of events by their number, then a snapshot, an answer, a floor, a kick and a condensed row's.
+    /// Makes a record of a kind, by the kind's number in the log.
     static func random(_ kind: UInt8, _ generator: inout SeededGenerator) -> SampleRecord {
         var progress = TimerProgress.random(&generator)
         switch kind {
@@ -84,7 +84,7 @@ struct SampleRecord: Sendable {
             type, EventReason.allCases.randomElement(using: &generator) ?? .none, type == .fired ? fire : nil)
         if type == .recovered { sample.stalledFor = generator.number() }
         if type == .recovered, generator.chance(oneIn: 2) { sample.silentFor = generator.number() }
-        // As far from `due` as instants can be, but not as integers can.
+        // The instant is as far from `due` as instants can be, but not as integers can.
         if type.showsNextFire, generator.chance(oneIn: 2) { sample.nextFireAt = progress.due &+ generator.number() / 4 }
         sample.distance = generator.chance(oneIn: 4) ? 0 : Int64.random(in: 1...999, using: &generator)
         progress.updatedAt = sample.at
@@ -116,7 +116,7 @@ struct SampleRecord: Sendable {
         }
     }
 
-    /// The effect that an event's record is of.
+    /// The effect that an event's record holds; nil for other records.
     private var effect: Effect? {
         guard case .event(let type, let reason, let fire) = content else { return nil }
         return Effect(
@@ -124,13 +124,13 @@ struct SampleRecord: Sendable {
             stalledFor: stalledFor, silentFor: silentFor, nextFireAt: nextFireAt, owesDelivery: owesDelivery)
     }
 
-    /// What the record says of the next fire.
+    /// The next fire that the record shows.
     var nextFire: NextFire {
         guard case .event(let type, _, _) = content, type.showsNextFire else { return .unsaid }
         return nextFireAt.map { .at($0) } ?? .unplanned
     }
 
-    /// What of the definition the record keeps.
+    /// The bytes of the definition that the record keeps.
     var kept: [UInt8] {
         guard let effect, !RecordCodec.holdsDefinition(effect) else { return definition }
         return Array(definition.prefix(Definition.prefixCount(definition.span) ?? 0))

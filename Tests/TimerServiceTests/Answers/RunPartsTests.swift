@@ -5,11 +5,12 @@ import TimerLog
 
 @testable import TimerService
 
-/// Runs under an idempotency key: what a step did and the part that tells of it stand together, or neither does.
+/// Runs under an idempotency key: the log holds a step's changes and the part of the answer that reports them,
+/// or neither.
 struct RunPartsTests {
     private static let key = Hash128(high: 1, low: 77)
 
-    /// Takes a step of the run: a timer and its part.
+    /// Takes a step of the run, which makes a timer and records its part of the answer.
     @discardableResult
     private func step(_ rig: Rig, _ number: Int, isTotal: Bool = false, isLast: Bool = false) throws -> Int64 {
         try rig.change { turn throws(ServiceError) in

@@ -47,7 +47,7 @@ struct DurabilityTests {
         try rig.create("first")
         _ = rig.committer.step()
         for number in 0..<20 { try rig.create("t\(number)", payload: Self.large) }
-        // Takes the batch, of which it was not known how large it is.
+        // This step takes the batch, whose size was not known before.
         _ = rig.committer.step()
         let due = try #require(rig.log.dueAt)
         try #require(due <= Clocks.monotonic())

@@ -247,7 +247,7 @@ struct FailedAppendTests {
             if generator.chance(oneIn: 3) { store.plan(outcomes.randomElement(using: &generator) ?? .durable) }
             var positions: [Int64] = []
             for part in 0..<Int.random(in: 1...4, using: &generator) {
-                // Refused while storage fails: then there is nothing to wait for.
+                // A creation is refused while storage fails; then there is nothing to wait for.
                 guard let position = try? rig.create("t\(number).\(part)") else { break }
                 positions.append(position)
             }

@@ -19,7 +19,7 @@ struct GatheringTests {
     @Test(
         arguments: [
             (1_000_000, 500_000), (40_000, 20_000), (4_000_000, 2_000_000),
-            // A stalled disk makes no client wait longer; behind a fast one no client waits at all.
+            // A stalled disk makes no client wait longer; with a fast one no client waits at all.
             (1_000_000_000, 2_000_000), (39_000, 0), (0, 0),
         ] as [(Int64, Int64)])
     mutating func `the wait is half of an append, within bounds`(_ append: Int64, _ wait: Int64) {
@@ -29,7 +29,7 @@ struct GatheringTests {
 
     @Test func `a batch counts the requests it is to answer, not what they changed, nor fires`() throws {
         let rig = try Rig(starts: false)
-        // Several changes and steps, one refused, one that changes nothing: two are to be answered.
+        // The second request is refused and the third changes nothing; the first and the last are to be answered.
         Self.request(rig, steps: [["a", "b"], ["c"]])
         Self.request(rig, steps: [["a"]])
         Self.request(rig, steps: [[]])
@@ -45,7 +45,7 @@ struct GatheringTests {
         rig.stop()
     }
 
-    /// A request that makes timers in several steps; one that is there already is passed over.
+    /// Requests timers in several steps; a timer that is there already is passed over.
     private static func request(_ rig: Rig, steps: [[String]]) {
         for (index, ids) in steps.enumerated() {
             _ = rig.engine.turn { turn in

@@ -5,8 +5,8 @@ import TimerLog
 
 @testable import TimerService
 
-/// Random lives of one log, each ended by a crash or cleanly, with any durability and with clocks that are set: a version
-/// or an id that was shown is never shown again for something else.
+/// Random lives of one log, each ended by a crash or cleanly, with any durability and with clocks that are set: a
+/// version or an id that was shown is never shown again for something else.
 struct IntervalHistoryTests {
     private static let ids = ["a", "b", "c", "d"]
     private static let livesOfALog = 8

@@ -127,7 +127,7 @@ struct StorageRecoveryTests {
         #expect(recovery.task == .hold && !recovery.isWorking)
         recovery.acceptLoss()
         #expect(recovery.isWorking)
-        // What is accepted is no matter for what fails later.
+        // The accepted loss does not hold up the recovery from a later failure.
         recovery.sharedAppendFailed(.diverged(Self.error), Self.rows)
         recovery.folded(true)
         recovery.probed(.durable, Self.rows)

@@ -57,7 +57,7 @@ struct AttemptTests {
         rig.fire()
         let retry = try #require(rig.begin(ready(rig)).first)
         #expect(retry.id == id && retry.number == 2)
-        // The log knows of the first attempt alone when it is folded anew.
+        // The log holds the first attempt alone when it is folded again.
         store.plan(.absent)
         let lost = try rig.create("other")
         #expect(try rig.fate(lost) == .lost)

@@ -54,7 +54,7 @@ private final class DeliveringService: Sendable {
         service.engine.snapshotCounters().attempts[kind.rawValue]
     }
 
-    /// Lets time pass, and what is due then happen.
+    /// Passes time and fires the timers that are due then.
     func pass(milliseconds: Int64) {
         time.pass(milliseconds: milliseconds)
         while case .more = service.engine.fire() {}
@@ -217,7 +217,7 @@ struct DispatcherTests {
         try eventually("it is on disk") {
             delivering.service.engine.durableHead == delivering.service.engine.turn { $0.head }
         }
-        // The fire stands, as the log shows when it is opened anew; then it takes no writes for a while.
+        // The fire is stored, as the log shows when it is opened again; then the log takes no writes for a while.
         store.plan(.unknownButWritten, .absent, .absent)
         try delivering.fire("t")
         try eventually("the fire is delivered") { delivering.attempts(.delivered) == 1 }

@@ -18,7 +18,7 @@ struct WillTests {
         }
     }
 
-    /// Fires the timer and has the delivery die; its id.
+    /// Fires the timer and makes its delivery a dead letter. Returns the delivery's id.
     private func die(_ rig: Rig) throws -> Int64 {
         try rig.tell("t", .fire)
         try rig.settle()
@@ -54,7 +54,7 @@ struct WillTests {
         rig.engine.turn { $0.hasLostTimer(id, definition: definition("t")) }
     }
 
-    /// The URL that an attempt goes to whose timer is gone.
+    /// The URL of an attempt whose timer is deleted.
     private func url(_ attempt: DeliveryAttempt, _ rig: Rig) throws -> String? {
         #expect(attempt.webhook == nil)
         let reader = try rig.store.makeReader()
@@ -65,7 +65,7 @@ struct WillTests {
         return WebhookConfiguration(Array(left[webhook]).span)?.url
     }
 
-    /// What happens between the deletion and the redrive.
+    /// The events that may come between the deletion and the redrive.
     enum Meanwhile: CaseIterable {
         case nothing, laterTimer, restart, compaction, otherLives
     }
@@ -92,7 +92,7 @@ struct WillTests {
             rig.stop()
             rig = try Rig(store, configuration, time: time)
         case .compaction:
-            // Much that is not needed any more.
+            // Many records that are not needed any more.
             for _ in 0..<200 {
                 try rig.create("n", payload: [UInt8](repeating: 7, count: 500))
                 try rig.change { turn throws(ServiceError) in try turn.delete(rig.key("n"), if: .none) }

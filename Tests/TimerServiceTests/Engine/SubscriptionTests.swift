@@ -20,7 +20,7 @@ struct SubscriptionTests {
         return rig
     }
 
-    /// A request for a stream is let in; the stream may never come to it.
+    /// Subscribes as a request for a stream does; the stream itself may never begin.
     private func knock(_ rig: Rig, _ id: String = "t") throws(ServiceError) {
         try rig.change { turn throws(ServiceError) in
             let key = rig.key(id)
@@ -36,7 +36,7 @@ struct SubscriptionTests {
 
     private func leave(_ rig: Rig, _ id: String = "t") { rig.engine.unsubscribe(rig.key(id)) }
 
-    /// Lets time pass, with a fire loop that looks at it often.
+    /// Passes time, with a round of the fire loop every half second.
     private func pass(_ rig: Rig, _ milliseconds: Int64) {
         var left = milliseconds
         while left > 0 {
@@ -202,7 +202,8 @@ struct SubscriptionTests {
         rig.stop()
     }
 
-    /// A running timer with a subscriber, ten seconds in; the server crashed then, and was down for `downtime`.
+    /// Runs a timer with a subscriber for ten seconds, then crashes the server, which is down for `downtime`
+    /// milliseconds. Returns the server after the crash and the one before.
     private func restarted(
         _ rules: TimerRules = rules(), downtime: Int64 = 100_000, steps calendar: Int64 = 0
     ) throws -> (rig: Rig, first: Rig) {
@@ -221,7 +222,7 @@ struct SubscriptionTests {
     ) throws {
         let (rig, first) = try restarted(steps: calendar)
         pass(rig, 9_999)
-        // It was due 40 seconds ago; were it armed it would have fired.
+        // The timer was due 40 seconds ago, and would have fired if it were armed.
         #expect(try state(rig) == .running)
         pass(rig, 1)
         #expect(try told(rig) == ["created", "activated", "suspended unsubscribed"])

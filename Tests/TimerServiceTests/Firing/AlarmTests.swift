@@ -110,7 +110,7 @@ struct AlarmTests {
             waited.withLock { $0 = Clocks.monotonic() - start }
         }
         try wait.finish("the wait ends")
-        // Nothing else ended it.
+        // Nothing else ended the wait.
         #expect(waited.value >= Int64(milliseconds) * 1_000_000)
     }
 

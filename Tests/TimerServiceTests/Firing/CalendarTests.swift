@@ -26,7 +26,7 @@ struct CalendarTests {
         }
     }
 
-    /// What may see a step first.
+    /// The first to see a step of the calendar.
     enum Witness: CaseIterable { case fireLoop, client, committer }
 
     private func look(_ witness: Witness) {

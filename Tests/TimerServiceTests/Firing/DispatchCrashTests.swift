@@ -4,12 +4,12 @@ import TestSupport
 import Testing
 import TimerCore
 
-/// How a raw `DispatchSourceTimer` ends the process when its state machine is not followed, each beside what the same
-/// wish comes to here: a refusal that changes nothing, or a safe step.
+/// Misuses of a raw `DispatchSourceTimer` that end the process, each beside the same commands to a timer here: they
+/// are refused and change nothing, or are safe steps.
 ///
 /// That an alarm over such a source crashes in no state is shown in `AlarmTests`.
 struct DispatchCrashTests {
-    /// How libdispatch stops the process: by an instruction that does not exist.
+    /// The signal of libdispatch's trap, an instruction that does not exist, which ends the process.
     private static var trap: ExitTest.Condition {
         #if arch(arm64)
             .signal(SIGTRAP)
@@ -18,7 +18,7 @@ struct DispatchCrashTests {
         #endif
     }
 
-    /// Tells a fresh timer things, and what became of each: the state after it, or nil where it was refused.
+    /// Applies commands to a new timer. Returns the state after each, or nil where it was refused.
     private func tell(_ commands: [TimerCommand], start: StartPolicy = .now) throws -> [TimerState?] {
         var scheduler = Scheduler(secret: [])
         var effects: [Effect] = []
@@ -40,7 +40,7 @@ struct DispatchCrashTests {
         }
     }
 
-    /// Deletes a timer after it was told things; returns how many are left.
+    /// Deletes a new timer after commands were applied to it. Returns how many timers are left.
     private func delete(after commands: [TimerCommand], start: StartPolicy = .now) throws -> Int {
         var scheduler = Scheduler(secret: [])
         var effects: [Effect] = []

@@ -56,7 +56,7 @@ struct ScheduledGraceTests {
         rig.time.pass(milliseconds: 3_600_000)
         let again = try Rig(store, time: rig.time)
         try again.expectFoldIsLive()
-        // At least what was left counts, and at most ten seconds more.
+        // The grace goes on for at least what was left, and at most ten seconds more.
         run(again, seconds: 53)
         #expect(try alarms(again) == 0)
         run(again, seconds: 15)

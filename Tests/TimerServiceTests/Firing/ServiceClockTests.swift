@@ -8,7 +8,7 @@ import TimerLog
 struct ServiceClockTests {
     let time = ManualTime()
 
-    /// Where both clocks stand, as the source has them.
+    /// The source's calendar, in milliseconds.
     private var wall: Int64 { time.realtime() / 1_000_000 }
 
     @Test func `a new log's elapsed clock begins as the calendar`() {

@@ -88,7 +88,7 @@ struct OutageTests {
         return try rig.records().count { if case .event(.fired, _, _) = $0.content { true } else { false } }
     }
 
-    /// Lets the server run for that many seconds.
+    /// Runs the server for that many seconds.
     private func run(_ rig: Rig, seconds: Int) {
         for _ in 0..<seconds * 2 {
             rig.time.pass(milliseconds: 500)
@@ -117,7 +117,7 @@ struct OutageTests {
         var rules = TimerRules(.watchdog(Self.period))
         rules.clock = clock
         try rig.create("dog", rules)
-        // A new process begins as after a time in which the server was down.
+        // A new process begins as after a downtime, and fires nothing before its sockets were read.
         try rig.create("shot", TimerRules(.after(1)))
         rig.time.pass(milliseconds: 1)
         #expect(rig.engine.fire() == .held)
@@ -130,10 +130,10 @@ struct OutageTests {
         rig.time.pass(milliseconds: 98)
         rig.fire()
         #expect(asked.value == 1)
-        // All but a millisecond has passed when the process is stopped.
+        // All but a millisecond of the period has passed when the process is stopped.
         rig.time.pass(milliseconds: milliseconds)
         if clock == .suspending && milliseconds > 1100 {
-            // That time does not count: a millisecond is left.
+            // The suspending clock does not count that time, so a millisecond is left.
             rig.fire()
             rig.time.pass(milliseconds: 1)
         }
@@ -144,7 +144,7 @@ struct OutageTests {
         try rig.tell("dog", .kick)
         reader.tellRead(round: 2)
         rig.fire()
-        // The shot's.
+        // The only fire is the shot's.
         #expect(try fires(rig) == 1)
         rig.stop()
     }

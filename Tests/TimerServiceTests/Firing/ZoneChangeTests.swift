@@ -75,7 +75,7 @@ struct ZoneChangeTests {
         try rig.create("often", try cron("* * * * * *"))
         try rig.settle()
         rig.time.pass(milliseconds: 500)
-        // Late, so that the next instant lies before the last fire.
+        // The fire is so late that the next instant lies before it.
         rig.time.pass(milliseconds: 2600)
         _ = rig.engine.turn { $0.now }
         #expect(rig.engine.fire() != .held)

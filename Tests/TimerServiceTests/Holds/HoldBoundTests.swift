@@ -103,7 +103,7 @@ struct HoldBoundTests {
             outcome.reason = .gone
             return AttemptEnd(outcome: outcome)
         }
-        // 500 of each.
+        // Each end stops the 500 deliveries of its timer, and one hold takes two ends.
         #expect(rig.engine.settle(ends[...]).taken == 2)
         #expect(rig.engine.settle(ends[2...]).taken == 2)
         #expect(rig.locked { $0.scheduler.pendingDeliveries } == 0)

@@ -21,7 +21,7 @@ struct HoldMeterTests {
         var work: UInt64 = 1
         for hold in 1...100 {
             meter.begin(hold == 50 ? .fire : .turn)
-            // Far more than the clock's grain.
+            // The work takes far longer than the clock's grain.
             if hold == 50 { for step in 0..<200_000 { work = work &* 31 &+ UInt64(step) } }
             meter.end()
         }

@@ -5,7 +5,7 @@ import Testing
 @testable import TimerService
 
 struct WorkerGroupTests {
-    /// Notes what it is asked, and works until it is stopped.
+    /// A worker that notes its calls, and works until it is stopped.
     private final class Recorder: Worker {
         let name: String
         let threadCount: Int

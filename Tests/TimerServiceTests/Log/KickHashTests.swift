@@ -6,7 +6,7 @@ import TimerLog
 @testable import TimerService
 
 struct KickHashTests {
-    /// Top half of the hash of a timer's name, as its scheduler tells it.
+    /// The top half of the hash of a timer's name, as the scheduler has it.
     private func topHalf(_ id: String, _ rig: Rig) -> UInt32? {
         rig.locked { engine in
             guard let slot = engine.scheduler.find(rig.key(id)) else { return nil }

@@ -28,14 +28,14 @@ private final class SharedService: Sendable {
 
     func log() throws -> ActiveLog { try #require(service.log.value) }
 
-    /// Begins to create a timer. Returns what tells its fate.
+    /// Begins to create a timer. Returns a closure that reads the record's fate.
     func create(_ id: String) throws -> @Sendable () -> Fate {
         let log = try log()
         let position = try log.create(id)
         return { [engine = log.engine] in engine.fate(of: position) }
     }
 
-    /// The rows of the log, of which each follows the one before.
+    /// Returns the rows of the log. Expects each to follow the one before.
     func rows() throws -> [LogRow] {
         var verifier = ChainVerifier()
         let rows = try TestSupport.rows(of: store)
@@ -125,7 +125,7 @@ struct SharedStorageTests {
         #expect(log.has("first") && !log.has("gone"))
         #expect(!running.service.isWritable)
         #expect(throws: ServiceError.storageUnavailable) { try running.create("refused") }
-        // A server that is started before that gives no version again either.
+        // A server that starts before the loss is accepted must not give a version a second time either.
         try eventually("it is on disk which versions were given") {
             var fold = LogFold(secret: try #require(running.store.secret))
             try running.store.fold(into: &fold)
@@ -229,7 +229,7 @@ struct SharedStorageTests {
         try running.service.adopt()
         let later = try running.create("later")
         try eventually("it is durable") { later() == .durable }
-        // Its place is below the newest row, which says nothing about it.
+        // The lost record's position is below the newest row's, which says nothing about the record.
         let engine = try running.log().engine
         #expect(engine.durableHead > lost)
         #expect(engine.fateOfEarlier(lost...lost) == .unknown)
@@ -246,7 +246,7 @@ struct SharedStorageTests {
         running.store.failSettlements(0)
         try running.service.adopt()
         let engine = try running.log().engine
-        // A request that began before can't tell its own record from one that took its place.
+        // A request that began before can't distinguish its own record from another at the same position.
         #expect(engine.fateOfEarlier(landed...landed) == .unknown)
         #expect(engine.fate(of: landed) == .durable)
         running.service.stop()

@@ -38,7 +38,7 @@ struct ConcurrencyTests {
         TimerKey(id: Array(id.utf8).span, siphash: siphash)
     }
 
-    /// One client: makes, suspends and cancels every timer, as do the others; reports what it was told.
+    /// Makes, suspends and cancels every timer, as one of several clients that all do. Returns the answers it got.
     private static func work(_ service: TimerService, _ siphash: SipHash, _ seed: Int) -> [Told] {
         var told: [Told] = []
         var generator = SeededGenerator(seed: UInt64(seed))

@@ -7,7 +7,7 @@ import Webhooks
 
 @testable import TimerService
 
-/// A service whose log comes and goes, with all its threads, on manual clocks.
+/// A service that takes and drops its log, with all its threads, on manual clocks.
 private final class OwningService: Sendable {
     let service: TimerService
     let time = ManualTime()
@@ -45,7 +45,7 @@ struct OwnershipTests {
                     guard let log = service.log.value else { continue }
                     count += 1
                     let id = "n\(number)-\(count)"
-                    // Refused: the log is being dropped.
+                    // The creation is refused while the log is being dropped.
                     guard let position = try? log.create(id) else { continue }
                     try? eventually("its fate is known") { log.engine.fate(of: position) != .pending }
                     guard log.engine.fate(of: position) == .durable else { continue }

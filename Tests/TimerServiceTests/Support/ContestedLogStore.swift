@@ -2,19 +2,20 @@ import Platform
 import TestSupport
 import TimerLog
 
-/// A log in memory that other processes may write too: its appends end as told, and `settle` finds out what became of them.
+/// A log in memory that other processes may write too: its appends end as a test plans, and `settle` finds how
+/// they ended.
 final class ContestedLogStore: LogStore {
     enum Outcome: Sendable {
         case durable, absent, unknownButWritten, unknownAndLost, fenced
         /// The first row alone is written.
         case partlyWritten
-        /// The newest row is gone.
+        /// The newest row is removed from the log, and the append reports the loss.
         case lost
     }
 
     private struct State {
         var script: [Outcome] = []
-        /// How many times `settle` fails.
+        /// The number of further settlements that fail.
         var failingSettlements = 0
         var settled = 0
         var isShut = false
@@ -27,16 +28,16 @@ final class ContestedLogStore: LogStore {
     var isShared: Bool { true }
     var secret: [UInt8]? { inner.secret }
 
-    /// Has the next appends end so.
+    /// Plans the outcomes of the next appends; later ones are durable.
     func plan(_ outcomes: Outcome...) { state.withLock { $0.script += outcomes } }
 
-    /// Has the next `count` settlements fail.
+    /// Makes the next `count` settlements fail.
     func failSettlements(_ count: Int) { state.withLock { $0.failingSettlements = count } }
 
-    /// How many appends were settled.
+    /// The number of settlements that were asked for, failed ones included.
     var settled: Int { state.withLock { $0.settled } }
 
-    /// Lets no append pass, or every one.
+    /// Holds every append, or releases them.
     func shut(_ isShut: Bool = true) { state.update { $0.isShut = isShut } }
 
     /// Whether an append waits.

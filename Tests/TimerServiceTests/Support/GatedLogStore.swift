@@ -2,15 +2,15 @@ import Platform
 import TestSupport
 import TimerLog
 
-/// A log whose appends, and whose reads of several rows, wait at gates while those are shut, and whose deletions and reads fail
-/// as told.
+/// A log whose appends, and whose reads of several rows, wait at gates while those are shut, and whose deletions and
+/// reads fail as a test plans.
 final class GatedLogStore: LogStore {
     private struct State {
-        /// How many appends may pass; nil for all.
+        /// The number of appends that may pass; nil for all.
         var passes: Int?
-        /// How many appends wait at the gate.
+        /// The number of appends that wait at the gate.
         var waiting = 0
-        /// Whether no read may pass, and how many wait.
+        /// Whether no read may pass, and the number of reads that wait.
         var readsAreShut = false
         var waitingReads = 0
         var readsFail = false
@@ -25,28 +25,28 @@ final class GatedLogStore: LogStore {
 
     init(_ inner: any LogStore) { self.inner = inner }
 
-    /// Lets no append pass.
+    /// Holds every append.
     func shut() { state.withLock { $0.passes = 0 } }
 
-    /// Lets one more append pass.
+    /// Releases one more append.
     func passOne() { state.update { $0.passes = ($0.passes ?? 0) + 1 } }
 
-    /// Lets every append pass.
+    /// Releases every append.
     func unshut() { state.update { $0.passes = nil } }
 
     /// Whether an append waits at the gate.
     var isHolding: Bool { state.withLock { $0.waiting > 0 } }
 
-    /// Lets no read pass, or every one.
+    /// Holds every read of several rows, or releases them.
     func shutReads(_ areShut: Bool = true) { state.update { $0.readsAreShut = areShut } }
 
     /// Whether a read waits at the gate.
     var isHoldingRead: Bool { state.withLock { $0.waitingReads > 0 } }
 
-    /// Has every further read of several rows fail.
+    /// Makes every further read of several rows fail.
     func failReads() { state.withLock { $0.readsFail = true } }
 
-    /// How often several rows were read.
+    /// The number of reads of several rows.
     var readCount: Int { state.withLock { $0.reads } }
 
     private func passRead() throws(StoreError) {
@@ -60,10 +60,10 @@ final class GatedLogStore: LogStore {
         if fails { throw FaultyLogStore.failure }
     }
 
-    /// The next `count` deletions throw; after each the log must be opened anew.
+    /// Makes the next `count` deletions throw; after each the log must be opened again.
     func failDeletes(_ count: Int) { state.withLock { $0.failingDeletes = count } }
 
-    /// How many deletions were asked for.
+    /// The number of deletions that were asked for.
     var deleteCount: Int { state.withLock { $0.deleted } }
 
     func open() throws(StoreError) -> StoreHead {

@@ -5,15 +5,15 @@ import Webhooks
 
 @testable import TimerService
 
-/// Clients and clocks that do anything, the same in every run.
+/// Random requests, deliveries and clock steps, the same in every run.
 struct RandomHistory {
     private var generator: SeededGenerator
     private let payloadBytes: Int
     private static let commands = ["cancel", "suspend", "reschedule=500ms", "dance"]
     private let timers: Int
-    /// Numbers of the answers recorded so far.
+    /// The number of answers recorded so far.
     private(set) var answers: UInt64 = 0
-    /// Numbers of the answers there are at most.
+    /// The numbers that answers may have.
     static let answerNumbers: Range<UInt64> = 0..<500
 
     init(seed: UInt64, timers: Int = 30, payloadBytes: Int = 40) {
@@ -22,8 +22,8 @@ struct RandomHistory {
         self.payloadBytes = payloadBytes
     }
 
-    /// One thing happens: a client asks for something, or time passes and due timers fire. A refusal by the machine is
-    /// expected; any other error is rethrown.
+    /// Takes a random step: a client's request, or time that passes and due timers that fire. A refusal by the
+    /// machine is expected; any other error is rethrown.
     mutating func step(_ rig: Rig) throws(ServiceError) {
         do throws(ServiceError) {
             switch Int.random(in: 0..<26, using: &generator) {
@@ -37,7 +37,8 @@ struct RandomHistory {
                 try rig.answer(answers, bytes: Int.random(in: 0...200, using: &generator))
                 answers += 1
             case 20..<22:
-                // Which deliveries are ready depends on the rows on disk, so these are settled first: every run is the same.
+                // The ready deliveries depend on the rows on disk, so these are settled first and every run is
+                // the same.
                 if rig.locked({ !$0.storageFails }) { try? rig.settle() }
                 var isLast = true
                 var restarts = 0
@@ -73,7 +74,7 @@ struct RandomHistory {
         return TestSupport.definition(id, rules, labels: labels, webhook: webhook, payload: payload)
     }
 
-    /// Attempts end, in any way.
+    /// Ends some of the attempts under way, with random outcomes.
     private mutating func settle(_ rig: Rig) {
         var underWay: [DeliveryStanding] = []
         rig.engine.turn { turn in
@@ -101,7 +102,7 @@ struct RandomHistory {
         _ = rig.engine.settle(ends[...])
     }
 
-    /// A client redrives a dead letter, or drops it.
+    /// Redrives a dead letter, or drops it.
     private mutating func changeDeadLetter(_ rig: Rig) throws(ServiceError) {
         var dead: [DeliveryStanding] = []
         rig.engine.turn { turn in

@@ -6,8 +6,8 @@ import TimerLog
 
 @testable import TimerService
 
-/// An engine and its committer on a live thread, with manual clocks and no fire loop: a test lets time pass, and fires
-/// by itself.
+/// An engine and its committer on a live thread, with manual clocks and no fire loop: a test passes the time and fires
+/// timers itself.
 final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the test's thread alone
     let store: any LogStore
     let time: ManualTime
@@ -19,7 +19,7 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
     let bell = CommitBell()
     var engine: Engine { log.engine }
     var hub: EventHub { log.hub }
-    /// What an operator hears.
+    /// The events reported to the operator.
     let heard = Guarded<[ServiceEvent]>([])
     private let siphash: SipHash
     private var thread: Thread?
@@ -58,7 +58,7 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
         store.close()
     }
 
-    /// Looks at the engine under its lock.
+    /// Calls `body` with the engine, under its lock.
     func locked<Result>(_ body: (Engine) -> Result) -> Result { engine.lock.withLock { body(engine) } }
 
     /// The key of the timer `id`.
@@ -81,7 +81,7 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
         }
     }
 
-    /// Tells a timer something. Returns the position of the newest record.
+    /// Applies a command to a timer. Returns the position of the newest record.
     @discardableResult
     func tell(_ id: String, _ command: TimerCommand) throws(ServiceError) -> Int64 {
         try change { turn throws(ServiceError) in _ = try turn.apply(command, key(id), if: .none) }
@@ -110,7 +110,7 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
         }
     }
 
-    /// Waits until it is known what became of the record at `position`.
+    /// Waits until the fate of the record at `position` is known, and returns it.
     func fate(_ position: Int64) throws -> Fate {
         try eventually("the fate of \(position) is known") { engine.fate(of: position) != .pending }
         return engine.fate(of: position)
@@ -121,7 +121,7 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
         engine.turn { turn in turn.read { (scheduler: borrowing Scheduler) in SchedulerCopy(scheduler) } }
     }
 
-    /// What became of the timer `id`.
+    /// The progress of the timer `id`; nil when there is none.
     func progress(_ id: String) -> TimerProgress? {
         engine.turn { turn in
             turn.find(key(id)).map { slot in turn.read { (scheduler: borrowing Scheduler) in scheduler.progress(slot) }
@@ -192,7 +192,8 @@ extension EventHub {
     /// Adds durable rows.
     func publish(_ added: [LogRow]) { publish(added, durableThrough: added.last?.last ?? 0) }
 
-    /// Every row after `position`, and up to where they tell everything; nil where some are no longer in memory.
+    /// Every row after `position`, and the position through which they are complete; nil where some are no longer
+    /// in memory.
     func rows(after position: Int64) -> (rows: [LogRow], through: Int64)? {
         var rows: [LogRow] = []
         while true {

@@ -76,7 +76,8 @@ struct CompactionTests {
         let compactor = compactor(rig)
         for row in try rows(of: rig.store) {
             let carried = try compactor.needs(of: row)
-            // A fold without the row is the same once its floor was carried: nothing depends on the row any more.
+            // A fold without the row is the same once the version floor was carried too: nothing depends on the row
+            // any more.
             #expect(rig.engine.carry(carried, from: 0) == carried.count)
             #expect(rig.engine.carryVersionFloor())
             try rig.expectFoldIsLive(answers: 0..<history.answers)
@@ -124,7 +125,7 @@ struct CompactionTests {
         try waitForDeletion(rig)
         let wall = rig.engine.turn { $0.now.wall }
         let fires = try rig.records().filter { if case .event(.fired, _, _) = $0.content { true } else { false } }
-        // None younger than that is missing: one every half second.
+        // No fire younger than that is missing: there was one every half second.
         let kept = fires.filter { $0.at > wall - milliseconds }
         #expect(Int64(kept.count) == milliseconds / 500)
         #expect(fires.count < 100)
@@ -162,7 +163,7 @@ struct CompactionTests {
             while try compactor.round(try store.makeReader()) {}
         }
         let kept = try rows(of: store, from: rig.log.horizon + 1).reduce(0) { $0 + $1.data.count }
-        // Less than one row below the events' share.
+        // The rows kept are at most one row below the events' share.
         #expect(kept > 29_000)
         #expect(kept < 60_000)
         #expect(store.bytesOnDisk() > 100_000)
@@ -180,7 +181,7 @@ struct CompactionTests {
             rig.time.pass(milliseconds: 10)
             while try compactor.round(try rig.store.makeReader()) {}
             try waitForDeletion(rig)
-            // Beside what lives: rows under way, and those of events that pending deliveries wait with.
+            // The rest is for rows under way, and for those of events that pending deliveries need.
             #expect(rig.store.bytesOnDisk() <= 5 * liveBytes(rig) / 2 + tuning.slackBytes + 45_000)
         }
         rig.stop()

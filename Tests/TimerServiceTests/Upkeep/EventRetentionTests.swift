@@ -6,7 +6,7 @@ import TimerLog
 
 @testable import TimerService
 
-/// Which events the bytes and the time that events are kept for leave.
+/// The events that are kept under the bounds on their bytes and their age.
 struct EventRetentionTests {
     private static let tuning: LogCompaction.Tuning = {
         var tuning = LogCompaction.Tuning()
@@ -100,7 +100,7 @@ struct EventRetentionTests {
         while compaction.round() {}
         let last = try #require(try TestSupport.rows(of: store).dropLast().last)
         #expect(rig.log.horizon == last.last)
-        // The newest row goes once there is one after it.
+        // The newest row is released once there is one after it.
         try write(rig, 100)
         while compaction.round() {}
         #expect(rig.log.horizon > last.last)

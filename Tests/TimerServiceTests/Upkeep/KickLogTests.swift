@@ -165,7 +165,7 @@ struct KickLogTests {
             while try compactor.round(try rig.store.makeReader()) {}
         }
         let left = try rowsOfKind(.condensed, rig).count
-        // Where a round reads one row, none joins another.
+        // A round that reads one row can't join it with another.
         #expect(left > 0 && (left <= 2 || rowsPerRound == 1))
         #expect(rig.log.trim.bytes == RowBytes(try rows(of: rig.store)))
         try rig.expectFoldIsLive()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TimerdCommand
 
-/// Which server a client command asks, and with which token.
+/// The server that a client command asks, and the token that it sends.
 struct ClientFlagsTests {
     private static let good = "a-token-of-sixteen-bytes"
     private static let other = "this-token-is-another-one"

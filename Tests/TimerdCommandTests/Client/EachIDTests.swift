@@ -3,7 +3,8 @@ import Testing
 @testable import TimerdCommand
 
 struct EachIDTests {
-    /// Runs a command for ids of which those in `failures` fail. Returns the tried ones, what was said, and the end.
+    /// Runs a command for ids of which those in `failures` fail. Returns the tried ones, the errors printed, and the
+    /// failure of the whole.
     private func run(_ ids: [String], _ failures: [String: Failure]) -> (tried: [String], said: String, end: Failure?) {
         var tried: [String] = []
         var end: Failure?

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TimerdCommand
 
-/// Where a server of this machine is looked for.
+/// The places in which a server of this machine is looked for.
 struct LocalServerTests {
     private let directory: TemporaryDirectory
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TimerdCommand
 
-/// What is said of a command line that can't be read.
+/// The refusals of command lines that can't be read.
 struct CommandLineFaultTests {
     private func refusal(_ line: String) -> String {
         CommandRun(line.split(separator: " ").map(String.init)).refusal(64)

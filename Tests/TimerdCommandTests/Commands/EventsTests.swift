@@ -7,7 +7,7 @@ import Testing
 struct EventsTests {
     private let server: WholeServer
 
-    /// A timer with a history.
+    /// Makes a timer with a history, and another one.
     init() throws {
         server = try WholeServer()
         for line in ["create t --after 1h --label a=b", "suspend t", "resume t", "fire t", "create u --after 1h"] {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TimerdCommand
 
-/// No command takes what it could not print for printed.
+/// Commands whose output can't be written: each fails.
 struct FullOutputTests {
     private static let alone = [
         "--help", "help list", "list --help", "--version", "version", "kick --help", "preview @daily",
@@ -20,7 +20,7 @@ struct FullOutputTests {
         "redrive --timer tea", "delete tea",
     ]
 
-    /// Runs a command whose standard output takes nothing.
+    /// Runs a command whose standard output is full, and expects it to fail.
     private func expectRefusal(_ line: String, _ variables: [String: String] = [:]) {
         let record = ConsoleRecord(isFull: true)
         let code = Console.$record.withValue(record) {

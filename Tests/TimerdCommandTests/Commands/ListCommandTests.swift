@@ -6,7 +6,7 @@ import Testing
 struct ListCommandTests {
     private let server: WholeServer
 
-    /// Timers of every part of a list.
+    /// Makes timers of every part of a list.
     init() throws {
         server = try WholeServer()
         for words in [
@@ -42,7 +42,7 @@ struct ListCommandTests {
             let page = try run("list --limit 1 \(more)")
             try #require(page.code == 0, "\(page.errors)")
             found += ids(page.output)
-            // A page may be empty, which is said too.
+            // A page may be empty, which is reported too.
             let line = page.errors.split(separator: "\n").first { $0.hasPrefix("more: ") }
             more = String(line?.dropFirst("more: ".count) ?? "")
         } while !more.isEmpty && found.count < 10

@@ -4,7 +4,7 @@ import TimerService
 
 @testable import TimerdCommand
 
-/// The commands about single timers, and what they say where the server refuses.
+/// The commands about single timers, and their reports of the server's refusals.
 struct TimerCommandsTests {
     private let server: WholeServer
 
@@ -18,7 +18,7 @@ struct TimerCommandsTests {
         try server.run(line.split(separator: " ").map(String.init))
     }
 
-    /// What a command answered with --json.
+    /// The output of a command with --json.
     private func answer(_ words: String...) throws -> JSONObject {
         try #require(JSONObject(Array(try server.run(words + ["--json"]).printed().utf8)))
     }

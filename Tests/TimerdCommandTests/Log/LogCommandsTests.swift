@@ -14,7 +14,7 @@ struct LogCommandsTests {
 
     private let directory: TemporaryDirectory
 
-    /// Timers in each state, a deleted one, and a webhook.
+    /// Makes timers in each state, a deleted one, and a webhook.
     init() throws {
         directory = try TemporaryDirectory()
         let server = try WholeServer(SQLiteLogStore(directory: directory.path))

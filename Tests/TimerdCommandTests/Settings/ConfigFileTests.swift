@@ -9,7 +9,7 @@ struct ConfigFileTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// A file of settings.
+    /// Writes a file of settings. Returns its path.
     private func file(_ text: String) throws -> String {
         try directory.write("timerd.toml", Data(text.utf8))
         return directory.file("timerd.toml")
@@ -19,7 +19,7 @@ struct ConfigFileTests {
         CommandRun("serve", "--check", "--config", try file(text))
     }
 
-    /// A line of a file with every setting that needs no database.
+    /// A line for every setting that needs no database.
     private static let settings = [
         "listen = [\"127.0.0.1:0\"]", "data = \"/nowhere/data\"", "store = \"memory\"", "migrate = false",
         "accept-loss = false", "durability = \"interval=50ms\"", "max-timers = 5", "max-streams = 6",

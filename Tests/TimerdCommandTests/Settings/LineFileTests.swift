@@ -4,7 +4,7 @@ import Testing
 
 @testable import TimerdCommand
 
-/// The files of tokens and of webhook secrets: which lines count, and how a bad one is told.
+/// The files of tokens and of webhook secrets: the lines that count, and the report of a bad one.
 struct LineFileTests {
     private static let secrets = (1...6).map { number in
         "whsec_" + Data(repeating: UInt8(number), count: 32).base64EncodedString()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TimerdCommand
 
-/// What a refusal repeats of a setting.
+/// The parts of a setting that a refusal repeats.
 struct SettingRefusalTests {
     @Test(arguments: ["12\u{1b}[2J", "1\u{202e}2", "1\u{9b}2", "1\r2", "\u{2067}12", "1\u{7f}2"])
     func `a value can't steer the terminal`(text: String) throws {

@@ -21,14 +21,14 @@ struct CommandRun {
         errors = record.errors
     }
 
-    /// What it printed where all went well.
+    /// The output of the command, which must have succeeded without errors.
     func printed(_ place: SourceLocation = #_sourceLocation) -> String {
         #expect(code == 0, sourceLocation: place)
         #expect(errors == "", sourceLocation: place)
         return output
     }
 
-    /// The one line, without its end, with which it was refused; it printed nothing else.
+    /// The one line, without its end, with which the command was refused; it must have printed nothing else.
     func refusal(_ expected: Int32, _ place: SourceLocation = #_sourceLocation) -> String {
         #expect(code == expected, sourceLocation: place)
         #expect(output == "", sourceLocation: place)

@@ -135,7 +135,7 @@ struct AddressRulesTests {
         #expect(try refusal("64:ff9b::8.8.8.8", deny: ["64:ff9b::/96"]) == .denied)
     }
 
-    // A resolver turns them into 127.0.0.1, and the policy is asked about that.
+    // A resolver turns these spellings into 127.0.0.1, and the policy judges that address.
     @Test(arguments: ["2130706433", "0x7f000001", "0177.0.0.1", "127.1", "127.0.0.1"])
     func `an unusual spelling of an address gets by no rule`(host: String) throws {
         #expect(try WebhookURL("http://\(host)/").host == host)

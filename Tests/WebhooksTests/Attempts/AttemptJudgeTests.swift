@@ -77,7 +77,7 @@ struct AttemptJudgeTests {
     }
 
     @Test func `draws are stable and evenly spread`() {
-        // The same in another implementation, so that a restart and a new version keep a delivery's waits.
+        // The value is that of another implementation: a restart and a new version keep a delivery's waits.
         #expect(AttemptJudge.draw(id: "dlv_1", attempt: 1) == 0xA7D011961DCB3D3A)
         var tenths = Array(repeating: 0, count: 10)
         for delivery in 0..<1000 {

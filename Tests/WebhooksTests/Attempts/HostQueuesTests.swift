@@ -3,9 +3,9 @@ import Testing
 
 @testable import Webhooks
 
-/// Which host's delivery begins next.
+/// The host whose delivery begins next.
 struct HostQueuesTests {
-    /// Queues with `counts` elements for each host, which say their host.
+    /// Queues with `counts` elements for each host, each of which is the host's name.
     private func queues(
         _ perHost: Int, _ concurrency: Int, _ counts: KeyValuePairs<String, Int>
     ) -> HostQueues<String> {

@@ -3,7 +3,7 @@ import Testing
 import TimerCore
 import Webhooks
 
-/// Which result a receiver's behaviour leads to.
+/// The results that receivers' behaviours lead to.
 struct CourierAnswerTests {
     /// The result of one POST to a receiver that answers with `handle`.
     private func post(

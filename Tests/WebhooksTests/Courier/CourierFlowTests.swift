@@ -4,7 +4,7 @@ import Testing
 import TimerCore
 import Webhooks
 
-/// How many requests are under way at once, and their results after a stop.
+/// The number of requests that are under way at once, and their results after a stop.
 struct CourierFlowTests {
     /// A receiver that never answers.
     private func hanging(_ visits: Guarded<Int>) -> Receiver {
@@ -15,7 +15,7 @@ struct CourierFlowTests {
         }
     }
 
-    /// Counts a visit: true for the first, the third, the fifth and so on.
+    /// Counts a visit. Returns true for the first, the third, the fifth and so on.
     private static func isOdd(_ visits: Guarded<Int>) -> Bool {
         visits.withLock { visits in
             visits += 1

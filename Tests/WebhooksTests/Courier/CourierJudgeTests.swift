@@ -5,9 +5,9 @@ import Testing
 import TimerCore
 import Webhooks
 
-/// Which addresses the courier may connect to.
+/// The addresses that the courier may connect to.
 struct CourierJudgeTests {
-    /// What the judge was asked.
+    /// The questions that the judge was asked.
     private final class Questions: Sendable {
         private let all = Guarded<[String]>([])
 
@@ -127,7 +127,7 @@ struct CourierJudgeTests {
     }
 
     @Test func `a proxy of the environment is not used`() async {
-        // A process of its own: the environment belongs to all tests.
+        // The test runs in a process of its own, as the environment belongs to all tests.
         await #expect(processExitsWith: .success) {
             let receiver = Receiver { visit in
                 visit.answer(200)

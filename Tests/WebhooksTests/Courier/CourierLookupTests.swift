@@ -4,9 +4,9 @@ import Testing
 import TimerCore
 import Webhooks
 
-/// How names are looked up.
+/// The lookup of names.
 struct CourierLookupTests {
-    /// Name servers that answer for names that begin with `well`, and for others once they are told to.
+    /// Name servers that answer for names that begin with `well`, and for others once `speak` was called.
     private final class Names: Sendable {
         private struct State {
             var isSilent = true
@@ -89,12 +89,12 @@ struct CourierLookupTests {
         let receiver = taking()
         let names = Names()
         let harness = harness(names, lookups: 4)
-        // Each name was found once before, so one of the four threads stays free for known names.
+        // This name was found before, and one of the four threads stays free for such known names.
         #expect(harness.exchange(["http://well.test:\(receiver.port)/"])[0].status == 200)
         let silent = (0..<40).map { "http://silent-\($0).test/" }
         harness.courier.submit(CourierHarness.posts(silent, from: 100, timeoutMs: 100))
         names.waitForLookups(3)
-        // A lookup that waits for a thread in vain is given up; one that is under way keeps its thread.
+        // A lookup that waits for a thread in vain times out; one that is under way keeps its thread.
         #expect(harness.results.wait(38).dropFirst().allSatisfy { $0.failure == .timedOut })
         harness.courier.submit(CourierHarness.posts(["http://well.test:\(receiver.port)/"], from: 2))
         #expect(harness.results.wait(39)[1].status == 200)

@@ -3,9 +3,9 @@ import Testing
 import TimerCore
 import Webhooks
 
-/// Which bytes are sent, and which are not.
+/// The bytes that are sent, and those that are not.
 struct CourierRequestTests {
-    /// What a receiver saw of a request.
+    /// Sends a request. Returns the text that the receiver got.
     private func sent(_ request: CourierRequest, path: String = "/") throws -> String {
         let receiver = Receiver { visit in
             visit.answer(200)

@@ -3,7 +3,7 @@ import Testing
 import TimerCore
 import Webhooks
 
-/// How a receiver must prove its identity. The black-box tests show that an untrusted certificate is refused.
+/// The proof of a receiver's identity. The black-box tests show that an untrusted certificate is refused.
 struct CourierTLSTests {
     @Test func `plain HTTP behind https is an error`() {
         let receiver = Receiver { visit in

@@ -47,7 +47,7 @@ struct WebhookSecretTests {
     @Test func `a mask finds the one secret it shows`() throws {
         let first = try WebhookSecret(text)
         let second = try #require(WebhookSecret(key: Array(0..<24)))
-        // Ends as the first one does.
+        // This secret ends as the first one does.
         let twin = try WebhookSecret("whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAALaSw")
         #expect(WebhookSecret.matching(first.masked, in: [second, first]) == first)
         #expect(WebhookSecret.matching(first.masked, in: [first, second, first]) == first)

@@ -7,8 +7,8 @@ private let secretA = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 private let secretB = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 private let secretC = "whsec_v8DBwsPExcbHyMnKy8zNzs/Q0dLT1NXW19jZ2tvc3d7f4OHi4+Tl5ufo6err7O3u7/Dx8vP09fb3+Pn6+/z9/g=="
 
-/// What the Python package `standardwebhooks` 1.1.0 signs, by
-/// `Webhook(secret).sign(id, datetime.fromtimestamp(timestamp, timezone.utc), body)`.
+/// A signature by the Python package `standardwebhooks` 1.1.0, made by `Webhook(secret).sign(id,
+/// datetime.fromtimestamp(timestamp, timezone.utc), body)`.
 struct SignatureVector: Sendable, CustomTestStringConvertible {
     var secret: String
     var id: String

@@ -9,7 +9,7 @@ final class CourierHarness: Sendable {
 
         func append(_ more: [CourierResult]) { all.update { $0 += more } }
 
-        /// Waits until there are `count`; sorted by serial.
+        /// Waits until there are `count` results. Returns them sorted by serial.
         func wait(_ count: Int) -> [CourierResult] {
             all.wait { all in all.count < count ? nil : all.sorted { $0.serial < $1.serial } }
         }
@@ -38,7 +38,7 @@ final class CourierHarness: Sendable {
         return results.wait(urls.count)
     }
 
-    /// As `exchange`, each when the one before has its result.
+    /// Sends requests to `urls` like `exchange`, but each one when the one before has its result.
     func exchangeInTurn(_ urls: [String]) -> [CourierResult] {
         for (index, request) in Self.posts(urls).enumerated() {
             courier.submit([request])
@@ -47,7 +47,7 @@ final class CourierHarness: Sendable {
         return results.wait(urls.count)
     }
 
-    /// A single request's result.
+    /// Sends a single request and waits for its result.
     func exchange(_ request: CourierRequest) -> CourierResult {
         courier.submit([request])
         return results.wait(1)[0]

@@ -1,7 +1,7 @@
 import Testing
 import WireJSON
 
-/// Which texts are JSON, by the categories of the well-known parsing test suites.
+/// The texts that are JSON, by the categories of the well-known parsing test suites.
 @Suite struct JSONAcceptanceTests {
     @Test(arguments: [
         // arrays and objects
@@ -26,7 +26,7 @@ import WireJSON
     }
 
     @Test(arguments: [
-        // nothing, and what is left over
+        // empty texts, and trailing bytes
         ("", "empty text"), (" ", "empty text"), ("\n\t", "empty text"), ("\u{FEFF}1", "byte order mark"),
         ("\u{FEFF}", "byte order mark"), ("1 2", "trailing bytes"), ("{}}", "trailing bytes"),
         ("[]]", "trailing bytes"), ("\"a\"b", "trailing bytes"), ("{}//", "trailing bytes"), ("[1],", "trailing bytes"),

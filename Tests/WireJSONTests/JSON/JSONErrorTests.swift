@@ -1,7 +1,7 @@
 import Testing
 import WireJSON
 
-/// Where an error says it is.
+/// The place that an error reports.
 @Suite struct JSONErrorTests {
     @Test(arguments: [
         ("", "", 0),

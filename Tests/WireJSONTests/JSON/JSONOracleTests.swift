@@ -58,7 +58,7 @@ import WireJSON
         #expect(accepted > 100 && refused > 100)
     }
 
-    /// What Foundation accepts, this reader refuses only for being stricter by intent.
+    /// Expects Foundation to refuse `bytes` too, unless this reader is stricter by intent.
     private static func expectReason(_ error: JSONError, for bytes: [UInt8]) throws {
         let strict = ["duplicate key", "nesting over 32", "byte order mark", "lone surrogate escape"]
         guard !strict.contains(error.message) else { return }

@@ -78,7 +78,7 @@ import WireJSON
         for year in 0...9999 {
             let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
             for (index, days) in [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].enumerated() {
-                // First, last, and what follows it: the days between are even steps.
+                // The first day, the last and the one after it are checked: the days between are even steps.
                 for day in [1, days] {
                     let instant = milliseconds + Int64(day - 1) * 86_400_000
                     bytes.removeAll(keepingCapacity: true)

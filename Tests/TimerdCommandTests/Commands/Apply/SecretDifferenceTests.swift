@@ -4,7 +4,7 @@ import Testing
 
 @testable import TimerdCommand
 
-/// What is shown of the secrets of a webhook that differs from its declaration.
+/// The secrets that are shown of a webhook that differs from its declaration.
 struct SecretDifferenceTests {
     private static let secret = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0"
     private static let other = "whsec_b3RoZXItc2VjcmV0LXNlY3JldC1zZWNyZXQ="
@@ -28,7 +28,7 @@ struct SecretDifferenceTests {
     @Test(arguments: [
         (#""\#(secret)""#, #""\#(mask)""#), (#"["\#(secret)"]"#, #""\#(mask)""#), (#""\#(mask)""#, #""\#(mask)""#),
         (#"["\#(secret)","\#(other)"]"#, #"["\#(mask)","\#(otherMask)"]"#),
-        // Padding is left to the client.
+        // A client may leave out the padding.
         (#""whsec_b3RoZXItc2VjcmV0LXNlY3JldC1zZWNyZXQ""#, #""\#(otherMask)""#), ("null", "null"),
     ])
     func `a secret that the server has is no difference`(declared: String, stored: String) throws {

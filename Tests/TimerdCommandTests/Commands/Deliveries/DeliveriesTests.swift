@@ -7,7 +7,7 @@ import Testing
 struct DeliveriesTests {
     private let server: WholeServer
 
-    /// Two timers, each with a pending delivery.
+    /// Makes two timers, each with a pending delivery.
     init() throws {
         server = try WholeServer()
         for id in ["a", "b"] {
