@@ -132,7 +132,7 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     func headCame(_ call: PeerCall) {
         guard case .sent = stage else { return call.cancel() }
         if call.status == 421 || call.status == 401 {
-            // That server no longer answers for the timer, or does not yet; or it does not know this one.
+            // The other server does not answer for the timer, not yet or no longer, or it does not know this one.
             if call.status == 401 { desk.forwarding.tokenWasRefused() }
             call.cancel()
             return again()

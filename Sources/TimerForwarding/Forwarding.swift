@@ -2,18 +2,18 @@ package import HTTPServer
 import Platform
 package import TimerAPI
 
-/// The forwarding of requests to the server that owns the timers. Any thread.
+/// The forwarding of requests to the server that owns the timers. May be used on any thread.
 package final class Forwarding: RequestDesks {
     let source: any RouteSource
-    /// What this server proves to the others.
+    /// The token by which this server proves to the others that it may forward.
     let token: [UInt8]
     let waits = OwnerWaits()
     private let refused: @Sendable () -> Void
     private let outcomes = Guarded([Int](repeating: 0, count: ForwardingOutcome.allCases.count))
 
     /// - Parameters:
-    ///   - source: where requests are forwarded.
-    ///   - token: what this server proves to the others.
+    ///   - source: the nodes to which requests are forwarded.
+    ///   - token: proves to the others that this server may forward.
     ///   - refused: called when another server does not take the token: theirs differ. Any thread, often.
     package init(by source: any RouteSource, token: [UInt8], refused: @escaping @Sendable () -> Void) {
         self.source = source
@@ -40,9 +40,9 @@ package final class Forwarding: RequestDesks {
 
 /// The outcome of a forwarded request.
 enum ForwardingOutcome: Int, CaseIterable {
-    /// Another server has answered it.
+    /// Another server has answered the request.
     case answered
-    /// It was sent again, as its connection broke or the server no longer answered for the timer.
+    /// The request was sent again, as its connection broke or the server no longer answered for the timer.
     case repeated
     /// No server was found in time.
     case refused

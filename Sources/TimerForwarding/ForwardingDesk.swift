@@ -3,8 +3,8 @@ import PeerHTTP
 import Platform
 import TimerAPI
 
-/// A loop's requests that another server answers: they wait until that server is known, and are sent there. Confined to the
-/// loop.
+/// The requests of a loop that another server answers: they wait until that server is known, and are sent there. Confined to
+/// the loop.
 final class ForwardingDesk: RequestDesk {
     let forwarding: Forwarding
     let handler: TimerHandler
@@ -15,7 +15,7 @@ final class ForwardingDesk: RequestDesk {
     /// Requests under way, and those of them that wait for a server.
     private var requests: [ObjectIdentifier: ForwardedRequest] = [:]
     private var ownerless: [ForwardedRequest] = []
-    /// When those without a server are tried again, on the monotonic clock.
+    /// The instant at which the waiting requests are tried again, by the monotonic clock in nanoseconds.
     private var nextTry: Int64 = 0
 
     /// Nanoseconds between two tries to send the requests that wait.
@@ -58,7 +58,7 @@ final class ForwardingDesk: RequestDesk {
 
     // MARK: What a request asks for
 
-    /// Whether it is known which server answers.
+    /// Whether the server that answers is known.
     var knowsOwner: Bool {
         followRoutes()
         return routes.value.owner != nil
@@ -84,7 +84,7 @@ final class ForwardingDesk: RequestDesk {
 
     // MARK: Routes
 
-    /// Takes over where requests are forwarded to. The connections to servers that are no destinations any more are closed: a
+    /// Takes the newest routes over. The connections to servers that are no destinations any more are closed: a
     /// server whose session has ended shows nothing, and what is under way there fails, and may be sent elsewhere.
     private func followRoutes() {
         guard routes.refresh() else { return }

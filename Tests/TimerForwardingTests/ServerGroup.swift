@@ -17,7 +17,7 @@ final class ServerGroup {
 
     private var servers: [Server] = []
     private var owner: Int
-    /// What the servers prove to each other.
+    /// The token by which the servers prove to each other that they may forward.
     private static let token = Array("secret".utf8)
 
     /// - Parameters:

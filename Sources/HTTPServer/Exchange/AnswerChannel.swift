@@ -5,6 +5,6 @@ package protocol AnswerChannel {
     func send(_ response: inout Response, isHead: Bool)
     /// Sends a head without a length, and nothing after it.
     func sendHead(_ response: Response)
-    /// What a stream of events, or a parked answer, is written to.
+    /// Takes over what a stream of events, or a parked answer, is written to.
     func takeSink(_ peer: SocketAddress?) -> any StreamSink
 }

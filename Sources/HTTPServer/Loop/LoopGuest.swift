@@ -1,6 +1,6 @@
 package import Platform
 
-/// What a loop runs beside the connections of its clients: sockets of its own, which the loop's epoll watches.
+/// The part of a loop beside its clients' connections: further sockets, which the loop's epoll watches.
 ///
 /// This file and `Exchange/AnswerChannel.swift` are all that this module knows of other servers: `PeerHTTP` is the guest.
 /// Every function runs on the loop's thread.

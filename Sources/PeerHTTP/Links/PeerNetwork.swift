@@ -13,19 +13,20 @@ package struct PeerLimits: Sendable {
     package init() {}
 }
 
-/// What an `HTTPServer` needs to take requests from other servers, and to send requests to them. Any thread.
+/// The connections of an `HTTPServer` with other servers: takes requests from them, and sends requests to them. May be used
+/// on any thread.
 package final class PeerNetwork: LoopGuests {
     private let listener: ListenAddress
     private let limits: PeerLimits
     private let bound = Guarded<BoundAddress?>(nil)
 
-    /// - Parameter listener: where requests of other servers are taken.
+    /// - Parameter listener: the address at which requests of other servers are taken.
     package init(listeningAt listener: ListenAddress, _ limits: PeerLimits = PeerLimits()) {
         self.listener = listener
         self.limits = limits
     }
 
-    /// Where requests of other servers are taken, with the real port; nil until the server has bound it.
+    /// The address at which requests of other servers are taken, with the real port; nil until the server has bound it.
     package var address: BoundAddress? { bound.withLock { $0 } }
 
     package func makeGuests(on loops: [LoopCore]) throws(ListenError) -> [any LoopGuest] {

@@ -339,6 +339,6 @@ final class ExportStream {
 extension ExportStream: StreamProducer {
     func streamWritable() { inbox.wake() }
 
-    /// Its next step, which follows at once, finds that the connection is closed.
+    /// Wakes the loop, so that the next step follows at once and finds that the connection is closed.
     func streamClosed() { inbox.wake() }
 }

@@ -7,7 +7,7 @@ public struct APIConfiguration: Sendable {
     public var listeners: [ListenAddress]
     /// Listening sockets that were opened by another process; the server takes them over.
     public var passedSockets: [Int32] = []
-    /// What its loops run beside their clients' connections: the connections with other servers.
+    /// The connections with other servers, which the loops run beside those of their clients.
     package var guests: (any LoopGuests)?
     /// The tokens by which servers authenticate to each other: the first is sent, each is accepted.
     public var peerTokens: [[UInt8]] = []

@@ -5,19 +5,19 @@ import TimerService
 ///
 /// This file is all that the handler knows of other servers: `TimerForwarding` has the desk.
 package protocol RequestDesk: AnyObject {
-    /// Takes a request over. It ends with an answer, or with `TimerHandler.takeBack`.
+    /// Takes a request over, which then ends with an answer, or with `TimerHandler.takeBack`.
     func take(_ ticket: Ticket)
     /// Tries again what waits, as the owner may have changed. `now` is the monotonic clock's, in nanoseconds.
     func retry(now: Int64)
-    /// When `retry` is to be called, by the monotonic clock in nanoseconds; nil for never.
+    /// The instant at which `retry` is to be called, by the monotonic clock in nanoseconds; nil for never.
     var deadline: Int64? { get }
     /// Called about once a second.
     func tick(now: Int64)
-    /// The server stops soon: ends the streams.
+    /// Ends the streams, as the server stops soon.
     func drain()
 }
 
-/// The maker of the loops' desks, and what they have counted. Any thread.
+/// The maker of the loops' desks, with their counts. May be used on any thread.
 package protocol RequestDesks: Sendable {
     /// Whether a server is known that answers for the timers, other than this one.
     var knowsOwner: Bool { get }
@@ -53,7 +53,7 @@ extension TimerHandler {
         inbox.wake()
     }
 
-    /// Where the node is reached that answers for the timers; nil where none is known.
+    /// The URL of the node that answers for the timers; nil where none is known.
     package var owner: String? { context.service.owner }
 
     /// Fills the response with a refusal.

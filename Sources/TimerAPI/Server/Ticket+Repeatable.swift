@@ -1,6 +1,6 @@
 import HTTPServer
 
-// What a desk asks of a request.
+// The properties of a request that a desk needs.
 extension Ticket {
     /// Whether the request may be carried out twice: reads, and what has one effect however often it comes.
     package var isRepeatable: Bool {

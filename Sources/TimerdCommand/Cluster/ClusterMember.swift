@@ -20,7 +20,7 @@ final class ClusterMember: ClusterPlace, LogHost {
     /// A closure that is called now and then while the log is read.
     private let moved: @Sendable () -> Void
     private let state = Guarded(State())
-    /// Where requests are forwarded, once this server has joined with an address for the others.
+    /// The routes to the other servers, once this server has joined with an address for them.
     let routeWatch = RouteWatch()
 
     /// The most seconds that a stop waits for the database to record that this server has left.
