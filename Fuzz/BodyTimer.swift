@@ -13,7 +13,7 @@ func fuzzTimer(_ body: TimerBody, _ document: JSONDocument) {
     }
     guard let layout = Definition.layout(definition.span) else { fatalError("broken: what was written does not read") }
     require(layout.rules == body.rules, "the rules read otherwise once written")
-    let scheduler = Foretold(id, definition)
+    let scheduler = PreviewedTimer(id, definition)
     let views = [idleView(definition), scheduler?.view].compactMap(\.self)
     for view in views {
         require(put(shown(view), onto: view) == view.definition, "what GET gave makes another timer")

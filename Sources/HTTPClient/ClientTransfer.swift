@@ -34,7 +34,7 @@ final class ClientTransfer: TransferDelegate {
     func head(_ line: Span<UInt8>) -> Bool {
         lastByteAt = Clocks.monotonic()
         headBytes += line.count
-        guard headBytes <= Self.headLimit else { return giveUp(.tooLarge) }
+        guard headBytes <= Self.headLimit else { return abort(.tooLarge) }
         let text = String(trimming: line.indices.map { line[$0] })
         if text.hasPrefix("HTTP/") {
             // A new status line: what came before was interim, 100 or 103.
@@ -45,7 +45,7 @@ final class ClientTransfer: TransferDelegate {
             response.headers.append(HTTPResponse.Header(name: String(text[..<colon]), value: value))
         } else if text.isEmpty, response.status >= 200, !headEnded {
             headEnded = true
-            if let stream, !stream.onHead(response) { return giveUp(.byReader) }
+            if let stream, !stream.onHead(response) { return abort(.byReader) }
         }
         return true
     }
@@ -54,9 +54,9 @@ final class ClientTransfer: TransferDelegate {
         let bytes = bytes.indices.map { bytes[$0] }
         lastByteAt = Clocks.monotonic()
         if let stream, response.status == 200 {
-            return stream.onBytes(bytes) || giveUp(.byReader)
+            return stream.onBytes(bytes) || abort(.byReader)
         }
-        guard response.body.count + bytes.count <= bodyLimit else { return giveUp(.tooLarge) }
+        guard response.body.count + bytes.count <= bodyLimit else { return abort(.tooLarge) }
         response.body += bytes
         return true
     }
@@ -65,10 +65,10 @@ final class ClientTransfer: TransferDelegate {
         guard let stream, Clocks.monotonic() - lastByteAt > Int64(stream.silenceSeconds) * 1_000_000_000 else {
             return true
         }
-        return giveUp(.silent)
+        return abort(.silent)
     }
 
-    private func giveUp(_ reason: Stop) -> Bool {
+    private func abort(_ reason: Stop) -> Bool {
         stop = reason
         return false
     }

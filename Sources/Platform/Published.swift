@@ -37,12 +37,12 @@ public final class Published<Value: Sendable>: Sendable {
 
         /// Whether there is a newer value.
         @inline(__always)
-        public var isBehind: Bool { source.generation.load(ordering: .acquiring) != generation }
+        public var isStale: Bool { source.generation.load(ordering: .acquiring) != generation }
 
         /// Copies the newest value, where there is a newer one. Returns whether there was one.
         @inline(__always)
         public mutating func refresh() -> Bool {
-            if !isBehind { return false }
+            if !isStale { return false }
             self = Copy(source)
             return true
         }

@@ -108,13 +108,13 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         if isAbandoned { return clientGone() }
         if handler.answersItself(ticket) && parked == nil {
             end()
-            return handler.takeBack(ticket)
+            return handler.answerLocally(ticket)
         }
         guard now - since < Self.longestWait else {
             let owner = handler.owner
             let isLost = isRepeat && !isRead
             desk.forwarding.count(isLost ? .unknown : .refused)
-            return refuse(isLost ? .lostFromSight(owner: owner) : .elsewhere(owner: owner))
+            return refuse(isLost ? .ownerUnreachable(owner: owner) : .elsewhere(owner: owner))
         }
         send()
     }
@@ -189,13 +189,13 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         wait()
     }
 
-    func failed(_ call: PeerCall, isUnseen: Bool) {
+    func failed(_ call: PeerCall, isUnprocessed: Bool) {
         switch stage {
         case .sent, .answering:
-            if !isUnseen { isRepeat = true }
-            if isUnseen || ticket.isRepeatable { return again() }
+            if !isUnprocessed { isRepeat = true }
+            if isUnprocessed || ticket.isRepeatable { return again() }
             desk.forwarding.count(.unknown)
-            refuse(.lostFromSight(owner: handler.owner))
+            refuse(.ownerUnreachable(owner: handler.owner))
         case .streaming(let stream):
             // The client sees that something is missing, and goes on after what it has.
             end()

@@ -38,7 +38,7 @@ private final class Side: HTTP2Events {
         closed.append(stream)
         if isRefused { refused.append(stream) }
     }
-    func peerLeaves(last: Int32) { leaves = true }
+    func goAwayCame(last: Int32) { leaves = true }
 }
 
 struct HTTP2SessionTests {

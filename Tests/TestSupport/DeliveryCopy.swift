@@ -13,17 +13,17 @@ package struct DeliveryCopy: Equatable {
     /// Whether an attempt is under way; not compared, as the log does not hold that.
     package var isUnderWay: Bool
 
-    package init(_ standing: DeliveryStanding, hash: UInt32) {
-        isUnderWay = standing.state == .inFlight
+    package init(_ detail: DeliveryDetail, hash: UInt32) {
+        isUnderWay = detail.state == .inFlight
         self.hash = hash
-        belongs = standing.slot != nil
+        belongs = detail.slot != nil
         // A delivery whose wait is over counts as waiting: only clocks tell the two apart.
-        attempts = standing.attempts - (isUnderWay ? 1 : 0)
-        state = standing.state == .dead ? .dead : attempts > 0 ? .waiting : .pending
-        body = standing.body
-        lastAttempt = standing.lastAttempt
-        will = standing.will
-        reason = standing.reason
+        attempts = detail.attempts - (isUnderWay ? 1 : 0)
+        state = detail.state == .dead ? .dead : attempts > 0 ? .waiting : .pending
+        body = detail.body
+        lastAttempt = detail.lastAttempt
+        will = detail.will
+        reason = detail.reason
     }
 
     package static func == (left: DeliveryCopy, right: DeliveryCopy) -> Bool {

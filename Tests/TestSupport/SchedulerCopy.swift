@@ -24,8 +24,8 @@ package struct SchedulerCopy: Equatable {
         }
         let now = Now(elapsed: 0, wallOffset: 0)
         for dead in [false, true] {
-            scheduler.walkDeliveries(after: .min, dead: dead, now) { hash, standing in
-                deliveries[standing.id] = DeliveryCopy(standing, hash: hash)
+            scheduler.walkDeliveries(after: .min, dead: dead, now) { hash, detail in
+                deliveries[detail.id] = DeliveryCopy(detail, hash: hash)
                 return true
             }
         }

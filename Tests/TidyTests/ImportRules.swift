@@ -9,8 +9,8 @@ enum ImportRules {
         "WireJSON": ["Primitives"],
         "TOML": ["CTOML"],
         "Platform": ["CLinux", "Glibc", "Synchronization"],
-        "HTTP2": ["CNghttp2"],
-        "HTTPServer": ["HTTP2", "Platform", "Primitives", "CMicroHTTPD", "Glibc", "Synchronization"],
+        "HTTPServer": ["Platform", "Primitives", "CMicroHTTPD", "Glibc", "Synchronization"],
+        "PeerHTTP": ["HTTPServer", "Platform", "Primitives", "CNghttp2", "Glibc"],
         "Curl": ["Platform", "CCurl", "Glibc"],
         "HTTPClient": ["Curl", "Platform", "Primitives", "Glibc"],
         "Webhooks": [
@@ -25,15 +25,42 @@ enum ImportRules {
             "Synchronization",
             "CAssets",
         ],
+        "TimerForwarding": ["TimerAPI", "PeerHTTP", "HTTPServer", "Platform", "Primitives"],
         "timerd": ["TimerdCommand"],
         "TimerdCommand": [
-            "TimerAPI", "TimerCluster", "PostgresLog", "TimerService", "TimerLog", "Webhooks", "HTTPServer",
-            "HTTPClient",
+            "TimerForwarding", "TimerAPI", "TimerCluster", "PostgresLog", "TimerService", "TimerLog", "Webhooks",
+            "PeerHTTP", "HTTPServer", "HTTPClient",
             "WireJSON", "TimerCore", "Platform", "Primitives", "TOML", "ArgumentParser", "Logging", "Foundation",
             "FoundationEssentials", "Glibc", "Dispatch",
             "Synchronization",
         ],
     ]
+
+    /// The seams by which modules about a single server know of others, and the files that may name them.
+    static let seams: [String: Set<String>] = [
+        "LoopGuest": ["HTTPServer/LoopGuest.swift", "HTTPServer/LoopCore.swift"],
+        "LoopGuests": [
+            "HTTPServer/LoopGuest.swift", "HTTPServer/ServerConfiguration.swift", "TimerAPI/APIConfiguration.swift",
+        ],
+        "AnswerChannel": [
+            "HTTPServer/AnswerChannel.swift", "HTTPServer/Exchange.swift", "HTTPServer/Exchange+Peer.swift",
+        ],
+        "isFromPeer": [
+            "HTTPServer/Exchange.swift", "HTTPServer/Answer.swift", "HTTPServer/LoopCore.swift", "TimerAPI/Gate.swift",
+            "TimerAPI/APIContext.swift", "TimerAPI/RecoveringHandler.swift", "TimerAPI/RequestDesk.swift",
+        ],
+        "RequestDesk": ["TimerAPI/RequestDesk.swift", "TimerAPI/TimerHandler.swift"],
+        "RequestDesks": ["TimerAPI/RequestDesk.swift", "TimerAPI/APIContext.swift", "TimerAPI/APIServer.swift"],
+        "peerTokens": ["TimerAPI/APIConfiguration.swift", "TimerAPI/APIContext.swift", "TimerAPI/Gate.swift"],
+    ]
+    /// The modules that are about other servers, and what puts everything together.
+    static let modulesOfPeers: Set<String> = ["PeerHTTP", "TimerForwarding", "TimerdCommand"]
+
+    /// The seams that `file` names although it is none of their files.
+    static func seamsTouched(by file: SourceFile) -> [String] {
+        if modulesOfPeers.contains(file.module) { return [] }
+        return seams.keys.sorted().filter { file.uses($0) && !(seams[$0]?.contains(file.name) ?? false) }
+    }
 
     /// Words by which a program reads its environment.
     static let environmentReaders = ["getenv", "secure_getenv", "environ", "ProcessInfo"]
@@ -98,13 +125,23 @@ struct ImportTests {
         #expect(ImportRules.reachesForEngine(inside) == [])
     }
 
+    @Test(arguments: SourceFile.sources)
+    func `a single server knows of others by the seams alone`(file: SourceFile) {
+        #expect(ImportRules.seamsTouched(by: file) == [])
+    }
+
+    @Test func `a file beside the seams that knows of other servers is found`() {
+        let file = SourceFile(path: "Sources/TimerAPI/Server/A.swift", text: "let a = exchange.isFromPeer\n")
+        #expect(ImportRules.seamsTouched(by: file) == ["isFromPeer"])
+    }
+
     @Test func `every module has sources and a rule`() {
         #expect(Set(SourceFile.sources.map(\.module)) == Set(ImportRules.allowed.keys))
     }
 
     @Test(arguments: [
         "CLinux": "Platform", "CSQLite": "TimerLog", "CMicroHTTPD": "HTTPServer", "CCrypto": "Webhooks",
-        "CTOML": "TOML", "CCurl": "Curl",
+        "CTOML": "TOML", "CCurl": "Curl", "CNghttp2": "PeerHTTP",
     ])
     func `a C module has its Swift face and no other`(module: String, face: String) {
         #expect(ImportRules.allowed.filter { $0.value.contains(module) }.map(\.key) == [face])

@@ -11,7 +11,7 @@ import TimerService
 final class ServerGroup {
     private struct Server {
         let whole: WholeServer
-        let place: TestPlace
+        let source: TestRoutes
         let peers: PeerNetwork
     }
 
@@ -26,17 +26,17 @@ final class ServerGroup {
     init(_ store: MemoryLogStore, _ time: ManualTime, _ count: Int, owner: Int = 0) throws {
         self.owner = owner
         for _ in 0..<count {
-            let place = TestPlace()
+            let source = TestRoutes()
             // However slow the machine is, no request is late.
             var limits = PeerLimits()
-            limits.longestWayMs = .max
+            limits.longestTransitMs = .max
             let peers = PeerNetwork(listeningAt: .tcp(host: "127.0.0.1", port: 0), limits)
-            let forwarding = Forwarding(by: place, token: Self.token) {}
-            let whole = try WholeServer(store.seen(by: 0), time, place: place, forwardingBy: forwarding) {
+            let forwarding = Forwarding(by: source, token: Self.token) {}
+            let whole = try WholeServer(store.seen(by: 0), time, place: TestPlace(), forwardingBy: forwarding) {
                 $0.guests = peers
                 $0.peerTokens = [Self.token]
             }
-            servers.append(Server(whole: whole, place: place, peers: peers))
+            servers.append(Server(whole: whole, source: source, peers: peers))
         }
         try servers[owner].whole.service.adopt()
         for server in servers.indices { publish(to: server) }
@@ -51,7 +51,7 @@ final class ServerGroup {
             destinations.append(
                 ClusterRoutes.Destination(session: Int64(index + 1), host: "127.0.0.1", port: port))
         }
-        servers[server].place.routes.publish(
+        servers[server].source.routes.publish(
             ClusterRoutes(destinations: destinations, owner: server == owner ? nil : Int64(owner + 1)))
     }
 

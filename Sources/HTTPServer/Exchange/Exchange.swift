@@ -152,7 +152,7 @@ public final class Exchange {
 
     /// Notes that the library has read bytes of a request which it does not hand on, those of the framing of
     /// chunks: their number is not known.
-    func loseCount() { requestBytes = nil }
+    func markCountUnknown() { requestBytes = nil }
 
     /// Checks whether a part of a further request has come to a kept connection: the time limit of a request then
     /// holds from now on. An empty line before a request counts as a part of it.
@@ -165,16 +165,16 @@ public final class Exchange {
 
     /// Takes the kernel's count in place of one that was lost or may lack bytes, as the whole request was read.
     /// Called before the answer is sent: later bytes belong to the next request.
-    func countAgain() {
+    func takeKernelCount() {
         if requestBytes == nil || hasBegun { requestBytes = connection?.bytesReceived }
     }
 
     /// Notes that the next byte begins a further request.
     func awaitBeginning() { hasBegun = false }
 
-    /// Stops counting the connection for its address: see `SocketQuota.giveUp`.
-    func giveUp() -> Bool {
-        guard var claim, loop.quota.giveUp(&claim) else { return false }
+    /// Stops counting the connection for its address: see `SocketQuota.stopCounting`.
+    func stopCounting() -> Bool {
+        guard var claim, loop.quota.stopCounting(&claim) else { return false }
         self.claim = claim
         return true
     }

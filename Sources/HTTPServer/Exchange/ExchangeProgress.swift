@@ -82,12 +82,12 @@ extension Exchange {
         switch stage {
         case .body:
             loop.noteProgress()
-            countAgain()
+            takeKernelCount()
             enter(.owed)
             loop.handler.handle(self, Answer(self, serial: serial))
         case .discarding:
             loop.noteProgress()
-            countAgain()
+            takeKernelCount()
             enter(.owed)
             sendResponse()
         case .idle, .head, .owed, .sending, .left, .broken: break  // called again while the answer is awaited
@@ -107,7 +107,7 @@ extension Exchange {
     /// The library watches the socket edge-triggered, and takes a read that returns less than it has room for to
     /// be the last; a FIN that came together with the bytes is never read. A later FIN is an edge of its own, so
     /// one look after each request is enough.
-    var hasEndUnseen: Bool {
+    var hasUnreadEnd: Bool {
         guard stage == .idle || stage == .head || stage == .body || stage == .discarding, mayHaveEnded else {
             return false
         }
@@ -181,7 +181,7 @@ extension Exchange {
     func takeSocketForStream() -> DetachedSocket? {
         guard !isFromReserve, loop.quota.takeStream() else { return nil }
         guard let socket = takeSocket() else {
-            loop.quota.giveBackStream()
+            loop.quota.returnStream()
             return nil
         }
         socket.becomeStream()
@@ -192,7 +192,7 @@ extension Exchange {
 
     func admit(_ facts: RequestCheck.Facts) -> Bool {
         discarded = 0
-        if facts.framing == .chunked { loseCount() }
+        if facts.framing == .chunked { markCountUnknown() }
         let limit: Int
         switch loop.handler.admit(self) {
         case .refuse: return refuse(facts)

@@ -11,7 +11,7 @@ extension LoopCore {
             return true
         case .reserve:
             nextKind = .reserved
-            return reserved.count < quota.reservePerLoop || giveUpReserved()
+            return reserved.count < quota.reservePerLoop || evictReserved()
         case .refused: return false
         }
     }
@@ -57,10 +57,12 @@ extension LoopCore {
     private func close(_ candidate: EvictionCandidate) -> Bool {
         switch candidate {
         case .connection(let exchange, let since):
-            guard let connection = exchange.connection, exchange.since == since, exchange.giveUp() else { return false }
+            guard let connection = exchange.connection, exchange.since == since, exchange.stopCounting() else {
+                return false
+            }
             connection.shutDown()
         case .socket(let socket):
-            guard socket.isOpen, socket.giveUp() else { return false }
+            guard socket.isOpen, socket.stopCounting() else { return false }
             socket.close()
         }
         return true
@@ -68,11 +70,11 @@ extension LoopCore {
 
     /// Closes the oldest idle connection among those kept for health checks. Returns false where each has a request
     /// under way, or too many are about to close.
-    private func giveUpReserved() -> Bool {
+    private func evictReserved() -> Bool {
         guard reserved.count < 2 * quota.reservePerLoop,
-            let oldest = reserved.first(where: { $0.stage == .idle && $0.claim?.isGivenUp == false })
+            let oldest = reserved.first(where: { $0.stage == .idle && $0.claim?.isEvicted == false })
         else { return false }
-        oldest.claim?.isGivenUp = true
+        oldest.claim?.isEvicted = true
         oldest.connection?.shutDown()
         return true
     }

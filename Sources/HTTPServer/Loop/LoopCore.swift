@@ -125,7 +125,7 @@ package final class LoopCore: @unchecked Sendable {  // unchecked: made before i
             }
             if now >= nextTick { tick() }
             if let deadline = handler.deadline, now >= deadline { handler.deadlineCame(now: now) }
-            tellClosed()
+            reportClosed()
             guest?.flush()
             if phase.isStopping, isDone { break }
         }
@@ -223,11 +223,11 @@ package final class LoopCore: @unchecked Sendable {  // unchecked: made before i
             }
         let isLate = now - exchange.since > Int64(seconds) * Self.tickNs
         if isLate, exchange.beginsLate() { return }
-        if isLate || exchange.hasEndUnseen { exchange.connection?.shutDown() }
+        if isLate || exchange.hasUnreadEnd { exchange.connection?.shutDown() }
     }
 
     /// Reports closed sockets to the handler, which may close others meanwhile.
-    private func tellClosed() {
+    private func reportClosed() {
         while let sink = closed.popLast() {
             let owner = sink.owner
             sink.owner = .none
@@ -269,7 +269,7 @@ package final class LoopCore: @unchecked Sendable {  // unchecked: made before i
         guest = nil  // it holds this loop
         ending = []  // they hold this loop, as do the candidates
         candidates = []
-        tellClosed()
+        reportClosed()
         handler = ClosedHandler()
         loop.core.update { $0 = nil }
     }
@@ -344,7 +344,7 @@ package final class LoopCore: @unchecked Sendable {  // unchecked: made before i
 
     /// Notes that a sink on a connection of another server, a stream's or a parked answer's, is closed.
     package func sinkClosed(_ sink: any StreamSink) {
-        quota.giveBackStream()
+        quota.returnStream()
         closed.append(sink)
     }
 

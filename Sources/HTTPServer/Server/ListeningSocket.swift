@@ -21,7 +21,8 @@ package struct ListeningSocket {
     /// Binds `address` once for each of `loops` (Unix sockets once) and listens.
     ///
     /// Throws: the reason with the address; then nothing stays open.
-    package static func open(_ address: ListenAddress, index: Int, loops: Int) throws(ListenError) -> [ListeningSocket] {
+    package static func open(_ address: ListenAddress, index: Int, loops: Int) throws(ListenError) -> [ListeningSocket]
+    {
         try address.check()
         switch address {
         case .unix(let path): return [try openUnix(path, index: index)]

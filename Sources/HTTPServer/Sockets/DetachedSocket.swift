@@ -55,8 +55,8 @@ final class DetachedSocket: LoopSocket, StreamSink {
 
     var isStream: Bool { claim.kind == .stream }
 
-    /// Stops counting the socket for its address: see `SocketQuota.giveUp`.
-    func giveUp() -> Bool { loop.quota.giveUp(&claim) }
+    /// Stops counting the socket for its address: see `SocketQuota.stopCounting`.
+    func stopCounting() -> Bool { loop.quota.stopCounting(&claim) }
 
     /// Whether the owner may still write: it has not finished, and the socket is not closed.
     var isOpen: Bool { phase == .open }

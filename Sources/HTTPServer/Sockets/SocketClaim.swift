@@ -13,5 +13,5 @@ struct SocketClaim {
     let owner: UInt64?
     var kind: Kind
     /// Whether the socket is about to be closed for a newcomer, and no longer counts for its address.
-    var isGivenUp = false
+    var isEvicted = false
 }

@@ -129,21 +129,21 @@ final class SocketQuota: Sendable {
             case .connection: counts.connections -= 1
             case .stream: counts.streams -= 1
             }
-            if !claim.isGivenUp { counts.change(claim.owner, by: -1, ownPlaces: reserve) }
+            if !claim.isEvicted { counts.change(claim.owner, by: -1, ownPlaces: reserve) }
         }
     }
 
     /// Stops counting a socket for its owner, as it is about to be closed for a newcomer. Returns false, and
     /// changes nothing, where other owners hold more by now, where this was done before, and for one of kind
     /// `reserved`.
-    func giveUp(_ claim: inout SocketClaim) -> Bool {
-        guard claim.kind != .reserved, !claim.isGivenUp else { return false }
-        claim.isGivenUp = counts.withLock { counts in
+    func stopCounting(_ claim: inout SocketClaim) -> Bool {
+        guard claim.kind != .reserved, !claim.isEvicted else { return false }
+        claim.isEvicted = counts.withLock { counts in
             guard counts.owners.holdsMost(claim.owner) else { return false }
             counts.change(claim.owner, by: -1, ownPlaces: reserve)
             return true
         }
-        return claim.isGivenUp
+        return claim.isEvicted
     }
 
     /// The members of `sockets` whose owners hold most.
@@ -160,7 +160,7 @@ final class SocketQuota: Sendable {
         }
     }
 
-    func giveBackStream() {
+    func returnStream() {
         counts.withLock { $0.streams -= 1 }
     }
 

@@ -19,5 +19,5 @@ protocol HTTP2Events: AnyObject {
     ///   REFUSED_STREAM).
     func streamClosed(_ stream: Int32, isRefused: Bool)
     /// The peer takes no further streams, and has not looked at those with higher numbers than `last`.
-    func peerLeaves(last: Int32)
+    func goAwayCame(last: Int32)
 }

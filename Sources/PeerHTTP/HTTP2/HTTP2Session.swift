@@ -258,7 +258,7 @@ import CNghttp2
         let stream = unsafe cnghttp2_stream(frame)
         let type = unsafe cnghttp2_type(frame)
         if type == NGHTTP2_GOAWAY.rawValue {
-            return unsafe events?.peerLeaves(last: frame.pointee.goaway.last_stream_id) ?? ()
+            return unsafe events?.goAwayCame(last: frame.pointee.goaway.last_stream_id) ?? ()
         }
         guard type == NGHTTP2_HEADERS.rawValue || type == NGHTTP2_DATA.rawValue else { return }
         if type == NGHTTP2_HEADERS.rawValue { events?.headEnded(stream) }

@@ -13,7 +13,7 @@ final class LinkSocket: LoopSocket {
         /// The connection is made.
         func linkConnected()
         /// Bytes have come that are HTTP/2. Called after each read.
-        func greeted()
+        func bytesArrived()
         /// The bytes that had come were read. Called at the end of the reads of a round.
         func bytesWereRead()
         /// The connection is closed, or was never made.
@@ -29,7 +29,7 @@ final class LinkSocket: LoopSocket {
     /// The link's owner; nil once the socket is closed, as each of the two holds the other until then.
     var owner: (any Owner)?
     /// The instant at which bytes came last, on the monotonic clock in nanoseconds.
-    private(set) var heardAt: Int64
+    private(set) var lastReceivedAt: Int64
     private unowned let links: LoopLinks
     private var loop: LoopCore { links.loop }
     private let descriptor: Int32
@@ -61,7 +61,7 @@ final class LinkSocket: LoopSocket {
         self.session = session
         self.isConnecting = isConnecting
         self.watched = watched
-        heardAt = links.loop.now
+        lastReceivedAt = links.loop.now
         set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
         set(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Self.userTimeout)
         set(SOL_SOCKET, SO_KEEPALIVE, 1)
@@ -84,7 +84,7 @@ final class LinkSocket: LoopSocket {
             guard !events.isDisjoint(with: [.writable, .failed, .hungUp]) else { return }
             guard socketError == 0 else { return close() }
             isConnecting = false
-            heardAt = loop.now
+            lastReceivedAt = loop.now
             watch(for: .readable)
             owner?.linkConnected()
             return noteBytes()
@@ -109,10 +109,10 @@ final class LinkSocket: LoopSocket {
             let isGone = unsafe withUnsafeTemporaryAllocation(byteCount: Self.readBytes, alignment: 16) { bytes in
                 let count = unsafe recv(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT))
                 if count < 0 { return errno != EAGAIN && errno != EINTR ? true : nil }
-                heardAt = loop.now
+                lastReceivedAt = loop.now
                 let isSound = unsafe count > 0 && session.receive(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
                 guard isSound else { return true }
-                owner?.greeted()
+                owner?.bytesArrived()
                 return count == bytes.count ? false : nil
             }
             if isClosed { return }

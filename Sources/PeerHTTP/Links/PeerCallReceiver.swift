@@ -8,6 +8,6 @@ package protocol PeerCallReceiver: AnyObject {
     func ended(_ call: PeerCall)
     /// The answer, or the rest of it, does not come any more. Nothing follows.
     ///
-    /// - Parameter isUnseen: whether the server has certainly not looked at the request.
-    func failed(_ call: PeerCall, isUnseen: Bool)
+    /// - Parameter isUnprocessed: whether the server has certainly not looked at the request.
+    func failed(_ call: PeerCall, isUnprocessed: Bool)
 }

@@ -160,16 +160,16 @@ extension PeerLink: HTTP2Events {
 
     /// An answer is over, complete or not.
     func streamClosed(_ stream: Int32, isRefused: Bool) {
-        if let call = calls.removeValue(forKey: stream), !call.isComplete { fail(call, isUnseen: isRefused) }
+        if let call = calls.removeValue(forKey: stream), !call.isComplete { fail(call, isUnprocessed: isRefused) }
         closeIfLeft()
     }
 
     /// The other server takes no further requests by this connection.
-    func peerLeaves(last: Int32) {
+    func goAwayCame(last: Int32) {
         isLeaving = true
         for (stream, call) in calls where stream > last {
             calls[stream] = nil
-            fail(call, isUnseen: true)
+            fail(call, isUnprocessed: true)
         }
         closeIfLeft()
     }
@@ -180,9 +180,9 @@ extension PeerLink: HTTP2Events {
         if isLeaving && calls.isEmpty { links.noteLeft(self) }
     }
 
-    private func fail(_ call: PeerCall, isUnseen: Bool) {
+    private func fail(_ call: PeerCall, isUnprocessed: Bool) {
         links.noteProgress()
-        call.receiver?.failed(call, isUnseen: isUnseen)
+        call.receiver?.failed(call, isUnprocessed: isUnprocessed)
         call.receiver = nil
     }
 }
@@ -196,14 +196,14 @@ extension PeerLink: LinkSocket.Owner {
 
     var maySend: Bool { isGreeted }
 
-    func greeted() { isGreeted = true }
+    func bytesArrived() { isGreeted = true }
 
     func linkClosed() {
-        let isUnseen = !isGreeted
+        let isUnprocessed = !isGreeted
         link = nil
         let left = calls
         calls = [:]
-        for call in left.values where !call.isComplete { fail(call, isUnseen: isUnseen) }
+        for call in left.values where !call.isComplete { fail(call, isUnprocessed: isUnprocessed) }
     }
 
     func tick(now: Int64) {
@@ -211,8 +211,8 @@ extension PeerLink: LinkSocket.Owner {
         if !isConnected {
             if now - madeAt > Self.longestConnecting { link.close() }
         } else if !calls.isEmpty {
-            if now - max(link.heardAt, pingedAt - 1_000_000_000) > Self.longestSilence { return close() }
-            if now - link.heardAt > 1_000_000_000, pingedAt < link.heardAt {
+            if now - max(link.lastReceivedAt, pingedAt - 1_000_000_000) > Self.longestSilence { return close() }
+            if now - link.lastReceivedAt > 1_000_000_000, pingedAt < link.lastReceivedAt {
                 pingedAt = now
                 link.session.ping()
                 link.noteBytes()

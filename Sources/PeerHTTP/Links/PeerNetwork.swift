@@ -7,7 +7,7 @@ package struct PeerLimits: Sendable {
     package var idleSeconds = 60
     /// Milliseconds that a forwarded request may be on its way longer than the quickest one of its connection; above, it is
     /// refused: its client has given up or soon will, and may have asked elsewhere.
-    package var longestWayMs: Int64 = 2000
+    package var longestTransitMs: Int64 = 2000
 
     /// The defaults.
     package init() {}

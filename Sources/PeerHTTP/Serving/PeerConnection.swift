@@ -82,7 +82,7 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
 
     var maySend: Bool { true }
 
-    func greeted() {}
+    func bytesArrived() {}
 
     func bytesWereRead() {
         guard !complete.isEmpty else { return }
@@ -91,14 +91,14 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
         complete.removeAll(keepingCapacity: true)
     }
 
-    /// Whether a request was over `ServerLimits.longestWayMs` longer on its way than the quickest one. The clocks
+    /// Whether a request was over `ServerLimits.longestTransitMs` longer on its way than the quickest one. The clocks
     /// of both servers need the same rate only, not the same time.
     private func isLate(_ exchange: Exchange) -> Bool {
         let sent = exchange.header(PeerLink.sentHeader).flatMap { Int64($0.text) }
         guard let sent, sent >= 0 else { return false }
         let lag = loop.now / 1_000_000 &- sent
         leastLag = min(leastLag, lag)
-        return lag &- leastLag > links.limits.longestWayMs
+        return lag &- leastLag > links.limits.longestTransitMs
     }
 
     func streamClosed(_ stream: Int32, isRefused: Bool) {
@@ -110,7 +110,7 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
         sinks.removeValue(forKey: stream)?.streamClosed()
     }
 
-    func peerLeaves(last: Int32) {}
+    func goAwayCame(last: Int32) {}
 
     // MARK: Answers
 
@@ -180,7 +180,7 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
             if isOver(loop.limits.requestSeconds, since: exchange.since) { session.cancel(stream) }
         }
         let limit = hasServed ? links.limits.idleSeconds : loop.limits.firstByteSeconds
-        if exchanges.isEmpty, sinks.isEmpty, isOver(limit, since: link.heardAt) { return link.close() }
+        if exchanges.isEmpty, sinks.isEmpty, isOver(limit, since: link.lastReceivedAt) { return link.close() }
         link.noteBytes()
     }
 

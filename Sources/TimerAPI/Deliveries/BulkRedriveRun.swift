@@ -46,7 +46,7 @@ final class BulkRedriveRun {
             guard reading.recheck(turn) else { return .needsEvents(reading) }
             while let entry = reading.entries.first {
                 try redrive(entry, turn)
-                decided = entry.standing.id
+                decided = entry.detail.id
                 reading.removeFirst()
             }
             self.reading = nil
@@ -59,22 +59,22 @@ final class BulkRedriveRun {
         return .needsEvents(reading)
     }
 
-    private func find(_ turn: borrowing Turn) -> [DeliveryStanding] {
+    private func find(_ turn: borrowing Turn) -> [DeliveryDetail] {
         let last = self.last ?? turn.head
         self.last = last
         let top = timer.map { UInt32(truncatingIfNeeded: $0.hash >> 32) }
-        var found: [DeliveryStanding] = []
+        var found: [DeliveryDetail] = []
         var examined = 0
         isAtEnd = true
-        turn.walkDeliveries(after: after, dead: true) { hash, standing in
-            guard standing.id <= last else { return false }
+        turn.walkDeliveries(after: after, dead: true) { hash, detail in
+            guard detail.id <= last else { return false }
             guard examined < APILimits.examinedPerStep, found.count < APILimits.appliedPerStep else {
                 isAtEnd = false
                 return false
             }
             examined += 1
-            after = standing.id
-            if top == nil || top == hash { found.append(standing) }
+            after = detail.id
+            if top == nil || top == hash { found.append(detail) }
             return true
         }
         return found
@@ -84,7 +84,7 @@ final class BulkRedriveRun {
         guard let definition = entry.event?.definition, StreamFilter.carries(labels, definition.span) else { return }
         if let timer, !timer.names(definition.span) { return }
         do throws(ServiceError) {
-            switch try turn.redrive(entry.standing.id, definition: definition, isDry: isDry) {
+            switch try turn.redrive(entry.detail.id, definition: definition, isDry: isDry) {
             case .redriven: counts.changed += 1
             case .noWebhook, .full: counts.skipped += 1
             case .notDead: return

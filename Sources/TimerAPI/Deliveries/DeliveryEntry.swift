@@ -3,8 +3,8 @@ import TimerService
 
 /// A delivery with its event, once that is read.
 struct DeliveryEntry {
-    var standing: DeliveryStanding
+    var detail: DeliveryDetail
     var event: OwedEvent?
     /// Whether the delivery's timer is deleted.
-    var hasLostTimer = false
+    var isTimerDeleted = false
 }

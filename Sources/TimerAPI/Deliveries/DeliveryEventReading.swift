@@ -15,16 +15,16 @@ final class DeliveryEventReading {
     private var unread: [Int]
     private var looks = 1
 
-    init(_ standings: [DeliveryStanding]) {
-        entries = standings.map { DeliveryEntry(standing: $0) }
+    init(_ details: [DeliveryDetail]) {
+        entries = details.map { DeliveryEntry(detail: $0) }
         unread = Array(entries.indices)
     }
 
     /// The deliveries whose events are to be read next.
-    var piece: [DeliveryStanding] { unread.prefix(APILimits.readAtOnce).map { entries[$0].standing } }
+    var piece: [DeliveryDetail] { unread.prefix(APILimits.readAtOnce).map { entries[$0].detail } }
 
     /// The newest position that must be in the store for all events to be found.
-    var newest: Int64 { unread.map { entries[$0].standing.body }.max() ?? 0 }
+    var newest: Int64 { unread.map { entries[$0].detail.body }.max() ?? 0 }
 
     /// Whether every event was looked for.
     var isRead: Bool { unread.isEmpty }
@@ -44,13 +44,13 @@ final class DeliveryEventReading {
         for entry in entries {
             if let event = entry.event {
                 var entry = entry
-                entry.hasLostTimer = turn.hasLostTimer(entry.standing.id, definition: event.definition)
+                entry.isTimerDeleted = turn.isTimerDeleted(entry.detail.id, definition: event.definition)
                 kept.append(entry)
-            } else if looks < Self.mostLooks, let standing = turn.delivery(entry.standing.id),
-                standing.body != entry.standing.body
+            } else if looks < Self.mostLooks, let detail = turn.delivery(entry.detail.id),
+                detail.body != entry.detail.body
             {
                 unread.append(kept.count)
-                kept.append(DeliveryEntry(standing: standing))
+                kept.append(DeliveryEntry(detail: detail))
             }
         }
         entries = kept

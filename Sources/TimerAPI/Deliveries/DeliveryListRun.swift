@@ -10,7 +10,7 @@ final class DeliveryListRun {
     let limit: Int
     private var after: Int64 = 0
     private var examined = 0
-    private var found: [DeliveryStanding] = []
+    private var found: [DeliveryDetail] = []
     private var reading: DeliveryEventReading?
     /// The id after which the next page begins; nil if there is none.
     private(set) var next: EventID?
@@ -68,13 +68,13 @@ final class DeliveryListRun {
 
     /// Ends the page after its first `count` entries.
     func cut(to count: Int) {
-        next = EventID(entries[count - 1].standing.id)
+        next = EventID(entries[count - 1].detail.id)
         entries.removeSubrange(count...)
     }
 
     /// The deliveries of one state that one hold of the lock examines.
     private struct Stretch {
-        var found: [DeliveryStanding] = []
+        var found: [DeliveryDetail] = []
         var examined = 0
         /// The last id that the stretch covers; nil if it reaches the end.
         var end: Int64?
@@ -114,11 +114,11 @@ final class DeliveryListRun {
     private func walk(dead: Bool, _ turn: borrowing Turn) -> Stretch {
         var stretch = Stretch()
         let top = timer.map { UInt32(truncatingIfNeeded: $0.hash >> 32) }
-        turn.walkDeliveries(after: after, dead: dead) { hash, standing in
+        turn.walkDeliveries(after: after, dead: dead) { hash, detail in
             stretch.examined += 1
-            if top == nil || top == hash { stretch.found.append(standing) }
+            if top == nil || top == hash { stretch.found.append(detail) }
             guard stretch.examined < Self.share else {
-                stretch.end = standing.id
+                stretch.end = detail.id
                 return false
             }
             return true
@@ -132,7 +132,7 @@ final class DeliveryListRun {
         let ids = turn.pendingDeliveries(of: slot).filter { $0 > after }.sorted()
         var stretch = Stretch()
         for id in ids.prefix(Self.share) {
-            if let standing = turn.delivery(id) { stretch.found.append(standing) }
+            if let detail = turn.delivery(id) { stretch.found.append(detail) }
         }
         stretch.examined = min(ids.count, Self.share)
         if ids.count > Self.share { stretch.end = ids[Self.share - 1] }

@@ -17,7 +17,7 @@ extension Executor {
         case .list(let run):
             outcome = Self.outcome(of: run.step(turn), .deliveries(run))
         case .redrive(let run):
-            defer { ticket.mayStandInPart = !run.isDry && run.counts.changed > 0 }
+            defer { ticket.mayBePartlyApplied = !run.isDry && run.counts.changed > 0 }
             outcome = Self.outcome(of: try run.step(turn), .bulk(run.counts))
         }
         ticket.rest(on: turn.head)

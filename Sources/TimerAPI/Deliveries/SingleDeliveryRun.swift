@@ -19,10 +19,10 @@ final class SingleDeliveryRun {
 
     /// Takes the next step, under the lock.
     func step(_ turn: borrowing Turn) throws(ServiceError) -> Outcome {
-        guard let standing = turn.delivery(id.position) else { return .problem(.noDelivery) }
-        if action == .redrive && standing.state != .dead { return .problem(Self.refusal(.notDead(standing.state))) }
+        guard let detail = turn.delivery(id.position) else { return .problem(.noDelivery) }
+        if action == .redrive && detail.state != .dead { return .problem(Self.refusal(.notDead(detail.state))) }
         guard let reading else {
-            let reading = DeliveryEventReading([standing])
+            let reading = DeliveryEventReading([detail])
             self.reading = reading
             return .needsEvents(reading)
         }
@@ -30,11 +30,11 @@ final class SingleDeliveryRun {
         guard var entry = reading.entries.first, let event = entry.event else { return .problem(.noDelivery) }
         switch action {
         case .show:
-            entry.standing = standing
+            entry.detail = detail
         case .redrive:
             let verdict = try turn.redrive(id.position, definition: event.definition)
             guard case .redriven(let redriven) = verdict else { return .problem(Self.refusal(verdict)) }
-            entry.standing = redriven
+            entry.detail = redriven
         case .drop:
             try turn.dropDelivery(id.position, definition: event.definition)
             return .noContent

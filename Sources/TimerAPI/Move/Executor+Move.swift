@@ -10,7 +10,7 @@ extension Executor {
             try turn.setDrained(isDrained)
             ticket.outcome = Self.drained(isDrained, attemptsUnderWay: turn.attemptsUnderWay)
         case .importPart(let run):
-            defer { ticket.mayStandInPart = run.hasChanged }
+            defer { ticket.mayBePartlyApplied = run.hasChanged }
             // The part can't go on after lines that were lost.
             if turn.isLost(ticket.rests) { throw .storageUnavailable }
             guard try run.step(turn) else { return false }

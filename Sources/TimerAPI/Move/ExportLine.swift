@@ -117,7 +117,7 @@ enum ExportLine {
     }
 
     /// Writes a delivery with its event.
-    static func write(_ departing: Replayer.DepartingEvent, showsSecrets: Bool, to bytes: inout [UInt8]) {
+    static func write(_ departing: Replayer.ExportedEvent, showsSecrets: Bool, to bytes: inout [UInt8]) {
         let delivery = departing.delivery
         var json = JSONWriter()
         json.beginObject()

@@ -38,8 +38,8 @@ final class ExportStream {
     private var letterAfter: Int64 = 0
     private var walksDead = true
     /// The timer whose deliveries are being written, and the deliveries that are left.
-    private var group: (key: TimerKey, left: ArraySlice<DeliveryStanding>)?
-    private var letters: ArraySlice<DeliveryStanding> = []
+    private var group: (key: TimerKey, left: ArraySlice<DeliveryDetail>)?
+    private var letters: ArraySlice<DeliveryDetail> = []
     /// Whether a replay thread reads events.
     private var isReading = false
     private var looks = 0
@@ -227,7 +227,7 @@ final class ExportStream {
     }
 
     /// Asks a replay thread to read the events of some deliveries and write them.
-    private func read(_ left: ArraySlice<DeliveryStanding>) {
+    private func read(_ left: ArraySlice<DeliveryDetail>) {
         isReading = true
         let (id, inbox, showsSecrets) = (id, inbox, showsSecrets)
         service.replayer.export(
@@ -237,12 +237,12 @@ final class ExportStream {
     }
 
     /// Takes the lines that a replay thread has written.
-    func received(_ result: Result<Replayer.Departed, StoreError>) {
+    func received(_ result: Result<Replayer.ExportedDeliveries, StoreError>) {
         isReading = false
         guard case .success(let departed) = result else { return sink.abort() }
         written += departed.bytes
         lines += departed.count
-        var again: [DeliveryStanding] = []
+        var again: [DeliveryDetail] = []
         if !departed.missing.isEmpty {
             // Compaction has moved the event meanwhile, or the delivery is done.
             looks += 1
@@ -264,13 +264,13 @@ final class ExportStream {
     /// Writes dead letters, then deliveries whose timers are deleted.
     private func writeLetters() {
         if !letters.isEmpty { return read(letters) }
-        var found: [DeliveryStanding] = []
+        var found: [DeliveryDetail] = []
         var examined = 0
         engine.turn { turn in
-            turn.walkDeliveries(after: letterAfter, dead: walksDead) { _, standing in
+            turn.walkDeliveries(after: letterAfter, dead: walksDead) { _, detail in
                 examined += 1
-                letterAfter = standing.id
-                if walksDead || standing.slot == nil { found.append(Turn.withoutAttempt(standing)) }
+                letterAfter = detail.id
+                if walksDead || detail.slot == nil { found.append(Turn.withoutAttempt(detail)) }
                 return examined < APILimits.appliedPerStep
             }
             rest = turn.head
@@ -324,7 +324,7 @@ final class ExportStream {
     }
 
     private func end() -> Progress {
-        guard service.standing == .serving, engine.turn({ $0.drainStamp }) == stamp else {
+        guard service.role == .serving, engine.turn({ $0.drainStamp }) == stamp else {
             // A drain was ended meanwhile, or this server no longer serves, so what was written is not whole.
             return abort()
         }

@@ -158,11 +158,11 @@ final class ImportRun {
         }
         items.removeAll()
         guard next == ranges.count else { return }
-        let standing = turn.count
+        let detail = turn.count
         let most = turn.read { (scheduler: borrowing Scheduler) in scheduler.maximumTimers }
-        guard standing + newTimers <= most else {
+        guard detail + newTimers <= most else {
             problem = Problem(
-                .timerLimit, "the server holds \(standing) timers and may hold \(most): the part has \(newTimers) more")
+                .timerLimit, "the server holds \(detail) timers and may hold \(most): the part has \(newTimers) more")
             return
         }
         phase = .apply
@@ -235,7 +235,7 @@ final class ImportRun {
             if !isTaken { counts.skipped += 1 } else if !timer.isAgain { counts.timers += 1 }
         case .delivery(let delivery):
             let isTaken = try turn.take(
-                delivery.standing, key(delivery.timer), event: delivery.event, definition: delivery.definition,
+                delivery.detail, key(delivery.timer), event: delivery.event, definition: delivery.definition,
                 origin: delivery.origin, takesDeliveries: delivery.takesDeliveries, since: begin)
             if isTaken { counts.deliveries += 1 } else { counts.skipped += 1 }
         }

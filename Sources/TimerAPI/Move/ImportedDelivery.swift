@@ -6,7 +6,7 @@ import WireJSON
 struct ImportedDelivery {
     let timer: [UInt8]
     /// The state of the delivery; its slot means nothing.
-    let standing: DeliveryStanding
+    let detail: DeliveryDetail
     /// The effect that the event's record holds.
     let event: Effect
     /// The definition of the timer at the event, encoded; that of a deleted timer has its webhook.
@@ -21,7 +21,7 @@ struct ImportedDelivery {
     ) throws(Problem) {
         try line.allow(["delivery", "event", "deleted"])
         let delivery = try line.object("delivery")
-        standing = try Self.standing(delivery)
+        detail = try Self.detail(delivery)
         let event = try line.object("event")
         (self.event, origin) = try Self.event(event)
         guard let node = event.value("timer"), let id = try FieldReader(document, node).timerID() else {
@@ -57,7 +57,7 @@ struct ImportedDelivery {
         self.definition = definition
     }
 
-    private static func standing(_ delivery: MemberReader) throws(Problem) -> DeliveryStanding {
+    private static func detail(_ delivery: MemberReader) throws(Problem) -> DeliveryDetail {
         try delivery.allow([
             "state", "attempts", "createdAt", "dueAt", "reason", "lastAttemptAt", "lastStatus", "error", "redrivenAt",
         ])
@@ -65,21 +65,21 @@ struct ImportedDelivery {
         guard let state = try delivery.choice("state", states) else {
             throw delivery.invalid("state", "`state` is needed")
         }
-        var standing = DeliveryStanding(id: 0, body: 0, slot: nil, state: state)
-        standing.attempts = Int(try delivery.integer("attempts", in: 0...127) ?? 0)
-        if state != .pending { standing.due = try delivery.requiredInstant("dueAt") }
+        var detail = DeliveryDetail(id: 0, body: 0, slot: nil, state: state)
+        detail.attempts = Int(try delivery.integer("attempts", in: 0...127) ?? 0)
+        if state != .pending { detail.due = try delivery.requiredInstant("dueAt") }
         if state == .dead {
             let reasons: [EventReason] = [.attempts, .backlog, .status, .age]
-            standing.reason = try delivery.choice("reason", reasons.map { ($0.name, $0) }) ?? .attempts
+            detail.reason = try delivery.choice("reason", reasons.map { ($0.name, $0) }) ?? .attempts
         } else {
-            standing.redrivenAt = try delivery.instant("redrivenAt")
+            detail.redrivenAt = try delivery.instant("redrivenAt")
         }
         if let at = try delivery.instant("lastAttemptAt") {
-            standing.lastAttempt = LastAttempt(
+            detail.lastAttempt = LastAttempt(
                 at: at, status: Int(try delivery.integer("lastStatus", in: 0...999) ?? 0),
                 failure: try delivery.choice("error", DeliveryFailure.allCases.map { ($0.name, $0) }))
         }
-        return standing
+        return detail
     }
 
     private static func event(_ event: MemberReader) throws(Problem) -> (Effect, origin: Int64) {

@@ -27,7 +27,7 @@ extension TimerHandler {
         ticket.exchange.response.add("X-Accel-Buffering", "no")
         if ticket.exchange.method == .head {
             note(ticket)
-            ticket.letGo()
+            ticket.releaseMemory()
             return answer.sendHead(isStream: true)
         }
         switch answer.detach() {

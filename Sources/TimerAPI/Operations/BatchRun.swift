@@ -200,7 +200,7 @@ final class BatchRun {
         while applied < lines.count {
             let result = apply(lines[applied], turn)
             if keepsParts {
-                if case .refused(let error, _) = result, error.isForNow { throw error }
+                if case .refused(let error, _) = result, error.isTransient { throw error }
                 if part.isEmpty { part.append(PartShape.lines.rawValue) }
                 result.append(to: &part)
             }
@@ -295,7 +295,7 @@ extension BatchRun: PartedRun {
 
 extension ServiceError {
     /// Whether the error is about the server's present state, and not about the change.
-    fileprivate var isForNow: Bool {
+    fileprivate var isTransient: Bool {
         if case .refused = self { return false }
         return true
     }

@@ -28,7 +28,7 @@ struct Executor {
             {
                 problem.detail = fault
             }
-            if ticket.mayStandInPart { problem.standsInPart() }
+            if ticket.mayBePartlyApplied { problem.markPartlyApplied() }
             ticket.outcome = .problem(problem)
         }
         if ticket.isUnderWay && !ticket.outcome.needsStore { closeKey(of: ticket, turn) }
@@ -111,7 +111,7 @@ struct Executor {
         case .batch(let run):
             return try perform(run, ticket, turn)
         case .bulk(let run):
-            defer { ticket.mayStandInPart = run.counts.changed > 0 }
+            defer { ticket.mayBePartlyApplied = run.counts.changed > 0 }
             let isDone = try run.step(turn)
             ticket.rest(on: turn.head)
             guard isDone else { return false }
@@ -227,7 +227,7 @@ struct Executor {
     ) throws(ServiceError) -> Bool {
         defer {
             ticket.rest(on: turn.head)
-            ticket.mayStandInPart = run.hasBegun
+            ticket.mayBePartlyApplied = run.hasBegun
         }
         try run.apply(turn)
         guard run.isApplied else { return false }

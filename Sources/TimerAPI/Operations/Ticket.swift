@@ -27,7 +27,7 @@ package final class Ticket {
     /// rested on; 0 if the answer rests on no record. If any position between them is lost, the answer is void.
     private(set) var rests: ClosedRange<Int64> = 0...0
     /// Whether an earlier step made changes, so that a part of them may be stored even if the request fails.
-    var mayStandInPart = false
+    var mayBePartlyApplied = false
     /// The instant at which the request began to wait for the disk, in monotonic nanoseconds.
     var waitingSince: Int64 = 0
     /// The idempotency key, hashed with the request, if there is one.
@@ -63,7 +63,7 @@ package final class Ticket {
         operation = .none
         outcome = .none
         rests = 0...0
-        mayStandInPart = false
+        mayBePartlyApplied = false
         idempotency = nil
         isUnderWay = false
         newestPart = 0
@@ -81,7 +81,7 @@ package final class Ticket {
 
     /// Frees the memory from which the answer was made, since a connection may stay idle. The answer
     /// itself is in the response.
-    func letGo() {
+    func releaseMemory() {
         operation = .none
         outcome = .gone
         document.reset(keeping: APILimits.keptBytes)

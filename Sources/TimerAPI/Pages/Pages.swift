@@ -2,21 +2,21 @@ import WireJSON
 
 /// Pages about problems, for people, and about the server's health, for probes.
 enum Pages {
-    /// Returns the answer of `/healthz`: healthy if every loop makes progress; `standing` names the
+    /// Returns the answer of `/healthz`: healthy if every loop makes progress; `stalled` names the
     /// loops that do not.
-    static func health(standing: [String]) -> Outcome {
+    static func health(stalled: [String]) -> Outcome {
         var json = JSONWriter()
         json.beginObject()
         json.key("status")
-        json.string(standing.isEmpty ? "ok" : "stalled")
-        if !standing.isEmpty {
+        json.string(stalled.isEmpty ? "ok" : "stalled")
+        if !stalled.isEmpty {
             json.key("stalled")
             json.beginArray()
-            for name in standing { json.string(name) }
+            for name in stalled { json.string(name) }
             json.endArray()
         }
         json.endObject()
-        return .page(status: standing.isEmpty ? 200 : 503, type: "application/json", json.bytes)
+        return .page(status: stalled.isEmpty ? 200 : 503, type: "application/json", json.bytes)
     }
 
     /// Returns the answer of `/readyz`: traffic is wanted only if `status` is `ready`; `owner` is the URL of the node

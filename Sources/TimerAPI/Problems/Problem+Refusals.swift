@@ -126,7 +126,7 @@ extension Problem {
 
     /// Returns the problem of a request that was forwarded to a node that is unreachable now, and
     /// may have carried it out.
-    package static func lostFromSight(owner: String?) -> Problem {
+    package static func ownerUnreachable(owner: String?) -> Problem {
         var problem = Problem(
             .ownerUnavailable,
             "the node that answers for the timer has gone; whether the change stands is not known")
@@ -147,7 +147,7 @@ extension Problem {
 
     /// Makes a refusal with 503 one of a run that may have made changes before, so that it no longer says that
     /// nothing was changed.
-    mutating func standsInPart() {
+    mutating func markPartlyApplied() {
         guard (status ?? kind.status) == 503 else { return }
         detail = "the run was cut short; some of its changes may stand"
         outcome = "unknown"

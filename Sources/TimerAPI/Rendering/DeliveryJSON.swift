@@ -7,27 +7,27 @@ enum DeliveryJSON {
     /// Writes a delivery whose event was read.
     static func write(_ entry: DeliveryEntry, _ json: inout JSONWriter) {
         guard let event = entry.event else { return }
-        let standing = entry.standing
-        let isDead = standing.state == .dead
+        let detail = entry.detail
+        let isDead = detail.state == .dead
         json.beginObject()
         json.key("id")
-        EventID(standing.id).write(&json)
+        EventID(detail.id).write(&json)
         json.key("timer")
         TimerJSON.writeID(event.definition.span, &json)
         json.member("type", event.type.name)
         json.member("at", instant: event.at)
         json.key("state")
-        json.string(standing.state.name)
-        json.member("attempts", Int64(standing.attempts))
-        json.member("nextAttemptAt", instant: standing.state == .waiting ? standing.due : nil)
-        json.member("diedAt", instant: isDead ? standing.due - Scheduler.deadLetterLifetime : nil)
-        json.member("expiresAt", instant: isDead ? standing.due : nil)
+        json.string(detail.state.name)
+        json.member("attempts", Int64(detail.attempts))
+        json.member("nextAttemptAt", instant: detail.state == .waiting ? detail.due : nil)
+        json.member("diedAt", instant: isDead ? detail.due - Scheduler.deadLetterLifetime : nil)
+        json.member("expiresAt", instant: isDead ? detail.due : nil)
         json.key("reason")
-        if isDead { json.string(standing.reason.name) } else { json.null() }
-        write(standing.lastAttempt, &json)
+        if isDead { json.string(detail.reason.name) } else { json.null() }
+        write(detail.lastAttempt, &json)
         json.key("labels")
         TimerJSON.writeLabels(event.definition.span, &json)
-        if entry.hasLostTimer { json.member("timerDeleted", true) }
+        if entry.isTimerDeleted { json.member("timerDeleted", true) }
         json.endObject()
     }
 

@@ -38,7 +38,7 @@ package enum EventJSON {
         switch record.nextFire {
         case .at(let instant): json.member("nextFireAt", instant: instant)
         case .unplanned: json.member("nextFireAt", instant: nil)
-        case .unsaid: break
+        case .notRecorded: break
         }
         if let outcome = record.outcome { write(outcome, &json) }
         if let stalledFor = record.stalledFor {

@@ -24,7 +24,7 @@ extension Executor {
             // only held as overload, and goes on.
             guard ticket.operation.partedRun != nil, positions.last != ticket.newestPart else { return true }
             ticket.outcome = .replay(positions)
-            ticket.mayStandInPart = true
+            ticket.mayBePartlyApplied = true
         case .answered(let positions):
             ticket.outcome = .replay(positions)
         case .mismatch:

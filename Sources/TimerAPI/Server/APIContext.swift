@@ -84,7 +84,7 @@ final class APIContext: Sendable {
     /// Returns the page that the request asks for, of those that show the server's present state.
     func dynamicPage(for ticket: Ticket) -> Outcome {
         switch ticket.route {
-        case .healthz: return Pages.health(standing: service.watchdog.standing)
+        case .healthz: return Pages.health(stalled: service.watchdog.stalledLoops)
         case .readyz: return Pages.readiness(readiness, owner: owner)
         case .metrics:
             return .page(
@@ -100,7 +100,7 @@ final class APIContext: Sendable {
 
     private var readiness: String {
         if server.isDraining { return "draining" }
-        switch service.standing {
+        switch service.role {
         case .standby where desks?.knowsOwner ?? false: return "ready"
         case .standby: return isTakingOver ? "taking-over" : "standby"
         case .leaseOver: return "storage-unavailable"
@@ -123,7 +123,7 @@ final class APIContext: Sendable {
     /// request is not about timers.
     func refusal(of ticket: Ticket) -> Problem? {
         if !ticket.route.isAboutTimers { return nil }
-        switch service.standing {
+        switch service.role {
         case .serving: return nil
         case .leaseOver: return .leaseOver
         case .standby: return elsewhere(ticket)

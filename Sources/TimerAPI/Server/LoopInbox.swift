@@ -19,7 +19,7 @@ final class LoopInbox: Sendable {
         /// The events of deliveries; nil for one that is no longer stored.
         case deliveryEvents(ticket: UInt64, Result<[OwedEvent?], StoreError>)
         /// Lines of an export.
-        case exported(export: UInt64, Result<Replayer.Departed, StoreError>)
+        case exported(export: UInt64, Result<Replayer.ExportedDeliveries, StoreError>)
     }
 
     private let messages = Guarded<[Message]>([])

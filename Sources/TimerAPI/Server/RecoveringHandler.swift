@@ -45,8 +45,8 @@ final class RecoveringHandler: LoopHandler {
             case .route(let route, _) = Routing.match(ticket.target.parts)
         {
             if route == .healthz {
-                let stands = recovery.silence > LoopWatchdog.unhealthySeconds
-                return Pages.health(standing: stands ? [recovery.name] : [])
+                let isStalled = recovery.silence > LoopWatchdog.unhealthySeconds
+                return Pages.health(stalled: isStalled ? [recovery.name] : [])
             }
             if route == .readyz { return Pages.readiness("recovering") }
         }

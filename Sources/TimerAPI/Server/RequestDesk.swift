@@ -5,7 +5,7 @@ import TimerService
 ///
 /// This file is all that the handler knows of other servers: `TimerForwarding` has the desk.
 package protocol RequestDesk: AnyObject {
-    /// Takes a request over, which then ends with an answer, or with `TimerHandler.takeBack`.
+    /// Takes a request over, which then ends with an answer, or with `TimerHandler.answerLocally`.
     func take(_ ticket: Ticket)
     /// Tries again what waits, as the owner may have changed. `now` is the monotonic clock's, in nanoseconds.
     func retry(now: Int64)
@@ -48,7 +48,7 @@ extension TimerHandler {
     package func answersItself(_ ticket: Ticket) -> Bool { context.refusal(of: ticket) == nil }
 
     /// Begins a request here that a desk had taken.
-    package func takeBack(_ ticket: Ticket) {
+    package func answerLocally(_ ticket: Ticket) {
         begin(ticket)
         inbox.wake()
     }

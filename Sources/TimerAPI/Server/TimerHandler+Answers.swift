@@ -57,7 +57,7 @@ extension TimerHandler {
             ticket.exchange.response.add("Request-Id", ticket.requestID)
             Renderer.fill(.tooManyAnswers, ticket)
         }
-        ticket.letGo()
+        ticket.releaseMemory()
         note(ticket)
         answer.send()
     }

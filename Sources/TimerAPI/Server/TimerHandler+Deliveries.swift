@@ -15,7 +15,7 @@ extension TimerHandler {
     func receivedEvents(_ result: Result<[OwedEvent?], StoreError>, _ ticket: Ticket) {
         guard case .needsEvents(let events) = ticket.outcome else { return }
         guard case .success(let found) = result else {
-            return giveUp(ticket, Problem(.storageUnavailable, "the log can't be read now"))
+            return refuseStopped(ticket, Problem(.storageUnavailable, "the log can't be read now"))
         }
         events.take(found)
         guard events.isRead else { return readEvents(events, ticket) }
@@ -25,9 +25,9 @@ extension TimerHandler {
 
     /// Answers a request with the problem that stopped it. A request that is still under way first releases its
     /// idempotency key.
-    func giveUp(_ ticket: Ticket, _ problem: Problem) {
+    func refuseStopped(_ ticket: Ticket, _ problem: Problem) {
         var problem = problem
-        if ticket.mayStandInPart { problem.standsInPart() }
+        if ticket.mayBePartlyApplied { problem.markPartlyApplied() }
         guard ticket.outcome.needsStore && ticket.isUnderWay else {
             ticket.outcome = .problem(problem)
             return respond(ticket)

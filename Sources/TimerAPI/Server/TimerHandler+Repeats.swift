@@ -43,16 +43,16 @@ extension TimerHandler {
     func receivedStoredAnswer(_ result: Result<[StoredAnswer?], StoreError>, _ ticket: Ticket) {
         guard case .replay(let positions) = ticket.outcome else { return }
         let unreadable = Problem(.storageUnavailable, "the stored answer can't be read now")
-        guard case .success(let found) = result else { return giveUp(ticket, unreadable) }
+        guard case .success(let found) = result else { return refuseStopped(ticket, unreadable) }
         let answers = found.compactMap { $0 }
         guard answers.count == found.count else {
-            return lookAgain(ticket) ? decided(ticket) : giveUp(ticket, unreadable)
+            return lookUpAgain(ticket) ? decided(ticket) : refuseStopped(ticket, unreadable)
         }
         guard ticket.isUnderWay, let run = ticket.operation.partedRun else {
-            guard Replay.fill(answers, ticket) else { return giveUp(ticket, unreadable) }
+            guard Replay.fill(answers, ticket) else { return refuseStopped(ticket, unreadable) }
             return respond(ticket)
         }
-        guard run.resume(behind: answers.map(\.answer)) else { return giveUp(ticket, unreadable) }
+        guard run.resume(behind: answers.map(\.answer)) else { return refuseStopped(ticket, unreadable) }
         ticket.newestPart = positions.last ?? 0
         ticket.outcome = .none
         ticket.attempts = 0
@@ -64,7 +64,7 @@ extension TimerHandler {
 
     /// Looks up the positions of the stored answer again: compaction may have moved it before it was read. Returns
     /// whether there is one to be read.
-    private func lookAgain(_ ticket: Ticket) -> Bool {
+    private func lookUpAgain(_ ticket: Ticket) -> Bool {
         guard let key = ticket.idempotency?.key, ticket.attempts < Self.mostLooks, let engine = log.value?.engine else {
             return false
         }

@@ -20,7 +20,7 @@ extension TimerHandler {
         let isOld = plan.since.map { $0 > .beginning && $0.position < horizon } ?? false
         if isOld && plan.filter.timer == nil { return expire(plan, Self.tooOld, ticket) }
         guard let since = plan.since, since.position > horizon else { return beginHistory(plan, ticket) }
-        switch context.service.feed.standing(of: since.position) {
+        switch context.service.feed.positionState(of: since.position) {
         case .given: beginHistory(plan, ticket)
         case .lost: expire(plan, Self.neverGiven, ticket)
         case .gone:
@@ -140,7 +140,7 @@ extension TimerHandler {
     /// Takes the connection over for the stream or the long poll; a HEAD request is answered with the head only.
     private func open(_ plan: StreamPlan, _ ticket: Ticket) {
         // This server may have lost the log while the store was read for the plan.
-        guard log.value != nil else { return sendElsewhere(ticket) }
+        guard log.value != nil else { return sendToOwner(ticket) }
         var plan = plan
         if plan.mustSubscribe && !isDraining { return subscribe(plan, ticket) }
         if plan.history.isEmpty && plan.since == .beginning { plan.cursor.advance(to: context.service.horizon) }
@@ -151,7 +151,7 @@ extension TimerHandler {
         if ticket.exchange.method == .head {
             fillStreamHead(plan, ticket)
             note(ticket)
-            ticket.letGo()
+            ticket.releaseMemory()
             return answer.sendHead(isStream: plan.timeout == nil)
         }
         if isDraining, let subscribed = plan.subscribedAt {

@@ -44,9 +44,9 @@ extension TimerHandler {
             if !held.isEmpty { inbox.wake() }
         }
         switch fate(of: ticket) {
-        case .durable: mayShow ? respond(ticket) : giveUp(ticket, .leaseOver)
+        case .durable: mayAnswer ? respond(ticket) : refuseStopped(ticket, .leaseOver)
         case .lost: lose(ticket)
-        case .unknown: loseSight(of: ticket)
+        case .unknown: answerUnknown(ticket)
         case .pending:
             ticket.waitingSince = Clocks.monotonic()
             waiting.append(ticket)
@@ -57,9 +57,9 @@ extension TimerHandler {
     /// false for any other request.
     private func followMove(_ ticket: Ticket) -> Bool {
         guard case .problem(let problem) = ticket.outcome, problem.kind == .shuttingDown, desk != nil, !isDraining,
-            !ticket.mayStandInPart, !ticket.isUnderWay, context.service.log.value !== log.value
+            !ticket.mayBePartlyApplied, !ticket.isUnderWay, context.service.log.value !== log.value
         else { return false }
-        sendElsewhere(ticket)
+        sendToOwner(ticket)
         return true
     }
 
@@ -69,7 +69,7 @@ extension TimerHandler {
         switch ticket.outcome {
         case .needsEvents(let reading):
             // Lost events count as durable here: the store then fails to find them, which decides the outcome.
-            return isThere(reading.newest) ? .durable : .pending
+            return isStoredOrLost(reading.newest) ? .durable : .pending
         case .replay(let positions):
             // The earlier parts were not lost when they were looked up. Other records between them may be lost: they
             // are no parts of the answer.
@@ -94,23 +94,23 @@ extension TimerHandler {
     }
 
     /// Whether the store has the record at `position`, or it is known to be lost.
-    private func isThere(_ position: Int64) -> Bool {
+    private func isStoredOrLost(_ position: Int64) -> Bool {
         guard let engine = log.value?.engine else { return true }
         return position <= engine.shownHead || engine.isLost(position)
     }
 
     /// Whether this server can prove that its state is the newest.
-    private var mayShow: Bool { context.service.standing != .leaseOver }
+    private var mayAnswer: Bool { context.service.role != .leaseOver }
 
     /// Answers a request whose change has an outcome that this process can't learn.
-    private func loseSight(of ticket: Ticket) {
+    private func answerUnknown(_ ticket: Ticket) {
         ticket.isRendered = false
-        giveUp(ticket, .unknownOutcome)
+        refuseStopped(ticket, .unknownOutcome)
     }
 
     private func lose(_ ticket: Ticket) {
         ticket.isRendered = false
-        giveUp(ticket, .lost)
+        refuseStopped(ticket, .lost)
     }
 
     /// Answers the requests whose records have become durable, were lost, or have an unknown fate.
@@ -121,7 +121,7 @@ extension TimerHandler {
             switch fate(of: ticket) {
             case .durable: respond(ticket)
             case .lost: lose(ticket)
-            case .unknown: loseSight(of: ticket)
+            case .unknown: answerUnknown(ticket)
             case .pending: waiting.append(ticket)
             }
         }
@@ -136,7 +136,7 @@ extension TimerHandler {
                 still.append(ticket)
                 continue
             }
-            loseSight(of: ticket)
+            answerUnknown(ticket)
         }
         waiting = still
     }

@@ -158,12 +158,12 @@ package final class TimerHandler: LoopHandler {
         followLog()
         for _ in 0..<Self.stepsPerRound where !isIdle { applyReady() }
         if !isIdle { inbox.wake() }
-        tellRead()
+        reportRead()
     }
 
     /// Takes note of the log that this process has gained or lost.
     private func followLog() {
-        guard log.isBehind else { return }
+        guard log.isStale else { return }
         // The removed log has reported outcomes for requests that still wait.
         resolveWaiting()
         let before = log.value
@@ -173,7 +173,7 @@ package final class TimerHandler: LoopHandler {
         guard before != nil else { return }
         streams.endAll()
         // A run may hold places in the memory of the removed log.
-        sendAllElsewhere()
+        sendAllToOwner()
     }
 
     /// Whether this process has gained or lost the log since a request began.
@@ -181,14 +181,14 @@ package final class TimerHandler: LoopHandler {
 
     package func socketsWereRead(round: Int) {
         readRound = round
-        tellRead()
+        reportRead()
     }
 
     /// Reports a round of reading to the engine once all requests that were read have been carried out.
-    private func tellRead() {
+    private func reportRead() {
         guard let round = readRound, ready.isEmpty else { return }
         readRound = nil
-        socketReader.tellRead(round: round)
+        socketReader.reportRead(round: round)
     }
 
     /// The most holds of the lock in one round of the loop.
@@ -197,7 +197,7 @@ package final class TimerHandler: LoopHandler {
     /// Takes one step each of the waiting requests in one hold of the lock, until the hold has cost as much as it
     /// may. At least one long request takes a step: the one that has waited longest.
     private func applyReady() {
-        guard let engine = log.value?.engine else { return sendAllElsewhere() }
+        guard let engine = log.value?.engine else { return sendAllToOwner() }
         var hasLong = false
         engine.turn { turn in
             while !turn.isSpent, let ticket = ready.popFirst() { step(ticket, turn) }
@@ -211,26 +211,26 @@ package final class TimerHandler: LoopHandler {
             if ticket.isDecided { decided(ticket) } else { enqueue(ticket) }
         }
         applied.removeAll(keepingCapacity: true)
-        if hasLong && !isIdle { engine.letOthersIn() }
+        if hasLong && !isIdle { engine.yieldLock() }
     }
 
     /// Sends every waiting request to the server that owns the log, or refuses it.
-    private func sendAllElsewhere() {
+    private func sendAllToOwner() {
         while let ticket = ready.popFirst() ?? long.popFirst() {
-            guard ticket.mayStandInPart else {
-                sendElsewhere(ticket)
+            guard ticket.mayBePartlyApplied else {
+                sendToOwner(ticket)
                 continue
             }
             // Earlier steps have made changes.
             var problem = Problem.elsewhere(owner: context.service.owner)
-            problem.standsInPart()
+            problem.markPartlyApplied()
             ticket.outcome = .problem(problem)
             respond(ticket)
         }
     }
 
     /// Sends a request that changed nothing to the server that owns the log, or refuses it.
-    func sendElsewhere(_ ticket: Ticket) {
+    func sendToOwner(_ ticket: Ticket) {
         if !ticket.isUnderWay && forward(ticket) { return }
         ticket.outcome = .problem(context.elsewhere(ticket))
         respond(ticket)

@@ -30,7 +30,8 @@ final class EventStream {
     }
 
     let id: UInt64
-    private unowned let table: StreamTable
+    /// The table that the stream is in; nil in tests of its cursor alone.
+    private weak var table: StreamTable?
     /// The streams that are shown the same events.
     let channel: StreamChannel
     /// The request that a long poll came from; nil for a stream.
@@ -55,7 +56,7 @@ final class EventStream {
     let lifeBegan: Int64
     /// Whether missing rows are a gap to the client: always, but for a stream from the beginning
     /// that has sent no event yet.
-    var tellsGaps: Bool
+    var reportsGaps: Bool
     /// Rows from the store that the stream has still to show.
     var rows: ArraySlice<LogRow> = []
     /// Whether the stream counts as one of the table's `rowHolders`.
@@ -76,7 +77,7 @@ final class EventStream {
     var due: DueRing.Place?
 
     init(
-        id: UInt64, plan: StreamPlan, table: StreamTable, channel: StreamChannel, sink: Sink, origin: StreamOrigin?,
+        id: UInt64, plan: StreamPlan, table: StreamTable?, channel: StreamChannel, sink: Sink, origin: StreamOrigin?,
         now: Int64
     ) {
         self.id = id
@@ -91,7 +92,7 @@ final class EventStream {
         left = plan.limit
         history = plan.history
         lifeBegan = plan.lifeBegan
-        tellsGaps = plan.since.map { $0 > .beginning } ?? true
+        reportsGaps = plan.since.map { $0 > .beginning } ?? true
         deadline = plan.timeout.map { now + $0 * 1_000_000 }
         isRestartable = plan.isRestartable
         subscription = plan.isSubscription ? plan.filter.timer : nil
@@ -112,7 +113,7 @@ final class EventStream {
 }
 
 extension EventStream: StreamProducer {
-    func streamWritable() { table.resume(self) }
+    func streamWritable() { table?.resume(self) }
 
-    func streamClosed() { table.remove(self) }
+    func streamClosed() { table?.remove(self) }
 }

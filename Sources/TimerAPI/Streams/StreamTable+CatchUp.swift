@@ -27,7 +27,7 @@ extension StreamTable {
         while !draft.isFull, let row = stream.rows.first {
             let isBehindKept = !through.covers(row.previous) && through.position < service.horizon
             if isBehindKept && !stream.readsHistory {
-                if draft.isEmpty { return loseTrack(stream) }
+                if draft.isEmpty { return endWithGap(stream) }
                 break
             }
             guard let events = events(of: row) else {
@@ -132,18 +132,18 @@ extension StreamTable {
         // The stream has ended meanwhile.
         guard let stream = streams[id], stream.mode == .reading else { return rowHolderLeft() }
         switch result {
-        case .success(let found) where !found.rows.isEmpty && (found.isWhole || !stream.tellsGaps):
+        case .success(let found) where !found.rows.isEmpty && (found.isWhole || !stream.reportsGaps):
             stream.rows = found.rows[...]
             goOn(stream)
         case .success(let found):
             dropRows(of: stream)
-            if !found.isWhole && stream.tellsGaps { return loseTrack(stream) }
+            if !found.isWhole && stream.reportsGaps { return endWithGap(stream) }
             if stream.readsHistory {
                 // The stream shows the history from the beginning, and these events have been deleted since.
                 stream.cursor.advance(to: stream.history.first ?? 0)
                 return goOn(stream)
             }
-            if stream.cursor.position < service.horizon { return loseTrack(stream) }
+            if stream.cursor.position < service.horizon { return endWithGap(stream) }
             // The disk held no further rows: those that came since the read began are in memory.
             guard !stream.cursor.covers(found.through) else { return tryLater(stream) }
             stream.cursor.advance(to: found.through)
@@ -163,7 +163,7 @@ extension StreamTable {
     }
 
     /// Ends a stream whose next rows are no longer kept, after reporting the gap to its client.
-    private func loseTrack(_ stream: EventStream) {
+    private func endWithGap(_ stream: EventStream) {
         switch stream.sink {
         case .stream(let detached):
             detached.send(EventJSON.gap(since: stream.cursor, as: stream.channel.key.format))

@@ -75,9 +75,10 @@ final class StreamTable {
     /// Adds a stream whose connection was taken over.
     func add(_ plan: StreamPlan, _ sink: EventStream.Sink, origin: StreamOrigin? = nil) {
         let now = Clocks.monotonic()
-        if streams.isEmpty { beginAnew() }
+        if streams.isEmpty { resetForFirstStream() }
         let channel = channels.retain(StreamChannel.Key(filter: plan.filter, format: plan.format))
-        let stream = EventStream(id: nextID, plan: plan, table: self, channel: channel, sink: sink, origin: origin, now: now)
+        let stream = EventStream(
+            id: nextID, plan: plan, table: self, channel: channel, sink: sink, origin: origin, now: now)
         nextID += 1
         streams[stream.id] = stream
         switch sink {
@@ -166,7 +167,7 @@ final class StreamTable {
     }
 
     /// Resets the table for its first stream: the rows that the feed has published count as passed.
-    private func beginAnew() {
+    private func resetForFirstStream() {
         forget()
         seen = StreamCursor(service.feed.head)
         passed = seen
@@ -235,7 +236,7 @@ final class StreamTable {
         stream.cursor = share.cursor
         stream.left -= share.count
         if let chunk = share.chunk {
-            stream.tellsGaps = true
+            stream.reportsGaps = true
             switch stream.sink {
             case .stream(let detached):
                 stream.lastSent = Clocks.monotonic()

@@ -76,13 +76,13 @@ public final class MembershipLoop: Sendable {
     }
 
     /// The state of the cluster. May be read on any thread.
-    public var standing: ClusterStanding { state.withLock { $0.membership.standing } }
+    public var clusterState: ClusterState { state.withLock { $0.membership.clusterState } }
 
     /// Waits until the state of the cluster differs from `known`, and returns it; returns `known` after `seconds`.
     /// May be called on any thread.
-    public func standing(otherThan known: ClusterStanding, within seconds: Double) -> ClusterStanding {
+    public func clusterState(otherThan known: ClusterState, within seconds: Double) -> ClusterState {
         let changed = state.wait(nanoseconds: Int64(seconds * 1e9)) { state in
-            state.membership.standing == known ? nil : state.membership.standing
+            state.membership.clusterState == known ? nil : state.membership.clusterState
         }
         return changed ?? known
     }

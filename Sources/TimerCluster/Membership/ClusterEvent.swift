@@ -5,7 +5,7 @@ public enum ClusterEvent: Sendable, Equatable {
     /// The node has entered a session, and beats.
     case joined(session: Int64)
     /// Another node owns the log.
-    case standsBy(owner: String)
+    case ownedElsewhere(owner: String)
     /// The node has taken the log.
     case took
     /// The log was taken from the node.
@@ -21,7 +21,7 @@ public enum ClusterEvent: Sendable, Equatable {
     /// This node's session was ended by another node, which saw no beat.
     case sessionEnded(session: Int64)
     /// The node ends its session, for `reason`, and begins a new one.
-    case sessionGivenUp(session: Int64, reason: String)
+    case sessionDropped(session: Int64, reason: String)
     /// This node has ended the session of another, whose beats had stopped.
     case ended(ClusterNode)
     /// Connections of an ended session that blocked a take-over were closed.

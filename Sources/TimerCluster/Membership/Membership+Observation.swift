@@ -8,9 +8,9 @@ extension Membership {
         let gap = lastView.map { min(now.boottime - $0, timing.widestGap) } ?? 0
         lastView = now.boottime
         gone.formIntersection(view.nodes.map(\.session))
-        standing.nodes = view.nodes.filter { !gone.contains($0.session) }
+        clusterState.nodes = view.nodes.filter { !gone.contains($0.session) }
         var seen: [Int64: Observation] = [:]
-        for node in standing.nodes where node.session != session {
+        for node in clusterState.nodes where node.session != session {
             // The gap counts only for a beat that was seen at its beginning.
             var one = Observation(beat: node.beat)
             if let before = observations[node.session], before.beat == node.beat {
@@ -19,7 +19,7 @@ extension Membership {
             seen[node.session] = one
         }
         observations = seen
-        for node in standing.nodes where (seen[node.session]?.unchanged ?? 0) >= timing.silence {
+        for node in clusterState.nodes where (seen[node.session]?.unchanged ?? 0) >= timing.silence {
             if ending.insert(node.session).inserted { call(.end(node), at: now) }
         }
     }
@@ -30,7 +30,7 @@ extension Membership {
         observations[node.session] = nil
         guard isEnded else { return }
         gone.insert(node.session)
-        standing.nodes.removeAll { $0.session == node.session }
+        clusterState.nodes.removeAll { $0.session == node.session }
         steps.append(.report(.ended(node)))
         reconcile(at: now)
     }
@@ -39,8 +39,8 @@ extension Membership {
     mutating func measureSkew(_ view: ClusterView, sentAt sent: ClusterInstant, at now: ClusterInstant) {
         guard now.boottime - sent.boottime <= timing.widestMeasurement else { return }
         let skew = now.realtime - (now.boottime - sent.boottime) / 2 - view.realtime
-        standing.skew = skew
-        let others = standing.nodes.filter { $0.session != session && !$0.isLeaving }.compactMap(\.skew)
+        clusterState.skew = skew
+        let others = clusterState.nodes.filter { $0.session != session && !$0.isLeaving }.compactMap(\.skew)
         let median = Self.median([skew] + others)
         let distance = others.isEmpty ? abs(skew) : abs(skew - median)
         let isOthersRight = others.contains { abs($0 - median) <= timing.skew }

@@ -6,17 +6,17 @@ extension Membership {
     var isLeaving: Bool { isDraining || isSkewed }
 
     /// Whether the log belongs to this session, as far as is known.
-    var isOwn: Bool { standing.owner?.session == session }
+    var isOwn: Bool { clusterState.owner?.session == session }
 
     /// Brings what the node serves in line with the owner of the log.
     mutating func reconcile(at now: ClusterInstant) {
-        guard phase == .member, standing.isMember else { return }
+        guard phase == .member, clusterState.isMember else { return }
         reconciledAt = now.boottime
         if !isOwn { lose() }
         reportOwner()
         guard !isOwnerDoubtful else { return }
-        if let reason = reasonToGiveUp {
-            steps.append(.report(.sessionGivenUp(session: session, reason: reason)))
+        if let reason = reasonToEndSession {
+            steps.append(.report(.sessionDropped(session: session, reason: reason)))
             endSession(.departing(isLast: false), at: now)
             return
         }
@@ -32,8 +32,8 @@ extension Membership {
     mutating func learn(_ owner: LogOwner) {
         let isFresh = changes == changesAtBeat
         if isFresh { isOwnerDoubtful = false }
-        if let known = standing.owner, !isFresh, owner.epoch < known.epoch { return }
-        standing.owner = owner
+        if let known = clusterState.owner, !isFresh, owner.epoch < known.epoch { return }
+        clusterState.owner = owner
     }
 
     /// Marks the owner as doubtful, since only a view that is asked for from now on is right about it: the
@@ -49,11 +49,11 @@ extension Membership {
         switch answer {
         case .take(.taken(let barrier)):
             changes += 1
-            standing.takeovers += 1
+            clusterState.takeovers += 1
             steps.append(.report(.took))
             // A view may have shown the take, or a later one, before the answer to the take came.
-            if barrier.epoch >= standing.owner?.epoch ?? 0 {
-                standing.owner = LogOwner(epoch: barrier.epoch, session: session)
+            if barrier.epoch >= clusterState.owner?.epoch ?? 0 {
+                clusterState.owner = LogOwner(epoch: barrier.epoch, session: session)
                 isConfirmed = true
                 adoptAt = now.boottime
             }
@@ -70,43 +70,43 @@ extension Membership {
     mutating func lose() {
         isConfirmed = false
         adoptAt = nil
-        guard standing.isServing else { return }
-        standing.isServing = false
-        standing.fenced += 1
+        guard clusterState.isServing else { return }
+        clusterState.isServing = false
+        clusterState.fenced += 1
         steps.append(.report(.fenced))
         drop()
     }
 
     private mutating func reportOwner() {
-        guard let owner = standing.ownerNode, owner.session != session else {
-            standsBy = nil
+        guard let owner = clusterState.ownerNode, owner.session != session else {
+            ownedElsewhere = nil
             return
         }
-        guard standsBy != owner.session else { return }
-        standsBy = owner.session
-        steps.append(.report(.standsBy(owner: owner.url)))
+        guard ownedElsewhere != owner.session else { return }
+        ownedElsewhere = owner.session
+        steps.append(.report(.ownedElsewhere(owner: owner.url)))
     }
 
     /// The reason for which the session must end; nil where it need not.
-    private var reasonToGiveUp: String? {
+    private var reasonToEndSession: String? {
         guard isOwn else { return nil }
         if isSkewed { return "the clock of this node is off" }
         return isFenced ? "appends of this node are refused" : nil
     }
 
     private mutating func adoptTaken(at now: ClusterInstant) {
-        guard let owner = standing.owner, let adoptAt, adoptAt <= now.boottime, !hasHostWork else { return }
+        guard let owner = clusterState.owner, let adoptAt, adoptAt <= now.boottime, !hasHostWork else { return }
         self.adoptAt = nil
         isAdopting = true
         steps.append(.adopt(owner))
     }
 
     private mutating func takeOver(at now: ClusterInstant) {
-        guard let owner = standing.owner, !isTaking, !isUnblocking else { return }
-        let isFree = !standing.nodes.contains { $0.session == owner.session }
+        guard let owner = clusterState.owner, !isTaking, !isUnblocking else { return }
+        let isFree = !clusterState.nodes.contains { $0.session == owner.session }
         // A log that this session owns without having learnt of its take is taken once more, which makes the
         // content certain.
-        guard isOwn ? !isConfirmed : isFree && standing.plannedOwner == session else { return }
+        guard isOwn ? !isConfirmed : isFree && clusterState.plannedOwner == session else { return }
         isTaking = true
         let order = TakeOrder(
             epoch: owner.epoch, from: owner.session, session: session,

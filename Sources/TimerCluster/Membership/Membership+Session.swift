@@ -14,14 +14,15 @@ extension Membership {
                 .join(
                     ClusterNode(
                         session: session, url: profile.url, peer: profile.peer, reads: profile.reads,
-                        skew: standing.skew, isLeaving: isLeaving)), at: now)
+                        skew: clusterState.skew, isLeaving: isLeaving)), at: now)
         case .member:
             changesAtBeat = changes
             lastPromise = max(lastPromise, CalendarPosition.at(realtime: now.realtime + timing.promise))
             call(
                 .beat(
                     NodeBeat(
-                        session: session, promised: lastPromise, skew: standing.skew, isLeaving: isLeaving)), at: now)
+                        session: session, promised: lastPromise, skew: clusterState.skew, isLeaving: isLeaving)),
+                at: now)
         case .departing: call(.leave(promised: promisedAtEnd), at: now)
         }
         isCallUnderWay = true
@@ -48,8 +49,8 @@ extension Membership {
             endSession(.departing(isLast: true), at: now)
             return
         }
-        if !standing.isMember { steps.append(.report(.joined(session: session))) }
-        standing.isMember = true
+        if !clusterState.isMember { steps.append(.report(.joined(session: session))) }
+        clusterState.isMember = true
         leaseEnd = max(leaseEnd, sent.boottime + timing.lease)
         if leaseEnd > now.boottime {
             if !isLeaseShown && hasLostLease { steps.append(.report(.leaseRegained)) }
@@ -79,17 +80,17 @@ extension Membership {
         leaseEnd = .min
         (isLeaseShown, hasLostLease) = (false, false)
         steps.append(.revokeLease)
-        if standing.isServing { drop() }
-        standing.isServing = false
-        standing.isMember = false
-        standing.nodes = standing.nodes.filter { $0.session != session }
+        if clusterState.isServing { drop() }
+        clusterState.isServing = false
+        clusterState.isMember = false
+        clusterState.nodes = clusterState.nodes.filter { $0.session != session }
         lastPromise = 0
         (isTaking, isUnblocking, isConfirmed, isFenced) = (false, false, false, false)
         adoptAt = nil
         ending = []
         observations = [:]
         lastView = nil
-        standsBy = nil
+        ownedElsewhere = nil
         isOwnerDoubtful = true
         nextCall = now.boottime
         phase = next
@@ -104,14 +105,14 @@ extension Membership {
     }
 
     private mutating func beginSession() {
-        standing.session = newSession()
+        clusterState.session = newSession()
         isCallUnderWay = false
     }
 
     /// Announces a newer format once all nodes read it. Only the node with the least session does so.
     private mutating func keepFormat(_ view: ClusterView, at now: ClusterInstant) {
         let read = view.nodes.map(\.reads).min() ?? view.format
-        standing.format = min(view.format, read)
+        clusterState.format = min(view.format, read)
         guard read > max(view.format, announced), view.nodes.first?.session == session else { return }
         announced = read
         call(.announce(format: read), at: now)

@@ -28,7 +28,7 @@ public struct Membership: Sendable {
     let profile: NodeProfile
     let newSession: @Sendable () -> Int64
     /// The state of the cluster, as far as the node shows it.
-    public internal(set) var standing: ClusterStanding
+    public internal(set) var clusterState: ClusterState
     var phase = Phase.joining
     var steps: [MembershipStep] = []
 
@@ -55,7 +55,7 @@ public struct Membership: Sendable {
     var gone: Set<Int64> = []
     var announced = 0
     var nextForget: Int64 = .min
-    var standsBy: Int64?
+    var ownedElsewhere: Int64?
 
     // The owner of the log.
     /// The number of events after which a view that was asked for earlier may be wrong about the owner.
@@ -90,12 +90,12 @@ public struct Membership: Sendable {
         self.profile = profile
         self.timing = timing
         self.newSession = newSession
-        standing = ClusterStanding(session: newSession())
+        clusterState = ClusterState(session: newSession())
         nextCall = now.boottime
     }
 
     /// The session's number.
-    public var session: Int64 { standing.session }
+    public var session: Int64 { clusterState.session }
 
     /// Whether the last session has ended: nothing is to be done any more.
     public var hasLeft: Bool { phase == .left }
@@ -136,7 +136,7 @@ public struct Membership: Sendable {
         // A log that was taken again meanwhile is dropped and adopted again.
         let isOurs = phase == .member && owner.session == session && isOwn && adoptAt == nil
         switch (error, isOurs) {
-        case (nil, true): standing.isServing = true
+        case (nil, true): clusterState.isServing = true
         case (nil, false): drop()
         case (let error?, true):
             steps.append(.report(.adoptionFailed(error)))
@@ -157,7 +157,7 @@ public struct Membership: Sendable {
 
     /// Notes that an append to the served log was refused, as another node owns the log.
     public mutating func fenced(at now: ClusterInstant) -> [MembershipStep] {
-        guard standing.isServing else { return [] }
+        guard clusterState.isServing else { return [] }
         lose()
         isFenced = true
         doubtOwner(at: now)

@@ -25,7 +25,7 @@ struct Grid {
     init(_ rules: TimerRules, zones: any ZoneSource, _ progress: borrowing TimerProgress) {
         self.init(rules, zones: zones)
         guard progress.flags.contains(.ownGrid) else { return }
-        local = local?.through(progress.due, isReadInGap: progress.flags.contains(.readInGap))
+        local = local?.through(progress.due, isInGap: progress.flags.contains(.readInGap))
     }
 
     /// Moves a grid that keeps a local time, so that it goes on from `due`.

@@ -15,19 +15,19 @@ final class LocalGrid: Sendable {
 
     /// - Parameters:
     ///   - start: any instant of the grid.
-    ///   - isReadInGap: whether `start` is the instant of a local time that the clocks leave out.
-    init(through start: Int64, isReadInGap: Bool = false, period: Int64, in zone: TimeZoneTable) {
+    ///   - isInGap: whether `start` is the instant of a local time that the clocks leave out.
+    init(through start: Int64, isInGap: Bool = false, period: Int64, in zone: TimeZoneTable) {
         self.start = start
         self.period = period
         self.zone = zone
         let second = floorDivide(start, 1000)
-        let offset = isReadInGap ? zone.offset(beforeChangeAt: second) : zone.offset(at: second)
+        let offset = isInGap ? zone.offset(beforeChangeAt: second) : zone.offset(at: second)
         localStart = start + offset * 1000
     }
 
     /// Returns the grid of the same period through another instant.
-    func through(_ instant: Int64, isReadInGap: Bool = false) -> LocalGrid {
-        LocalGrid(through: instant, isReadInGap: isReadInGap, period: period, in: zone)
+    func through(_ instant: Int64, isInGap: Bool = false) -> LocalGrid {
+        LocalGrid(through: instant, isInGap: isInGap, period: period, in: zone)
     }
 
     /// Returns the instant of a point.
@@ -55,7 +55,7 @@ final class LocalGrid: Sendable {
     func contains(_ instant: Int64) -> Bool { self.instant(of: point(through: instant)) == instant }
 
     /// Whether an instant of the grid is that of a local time that the clocks leave out.
-    func isReadInGap(_ instant: Int64) -> Bool {
+    func isInGap(_ instant: Int64) -> Bool {
         let local = localStart + point(through: instant) * period
         return instant + zone.offset(at: floorDivide(instant, 1000)) * 1000 != local
     }

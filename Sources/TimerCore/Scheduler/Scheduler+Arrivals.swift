@@ -22,7 +22,7 @@ extension Scheduler {
 
     /// Replaces a timer's definition and progress by the imported ones; the deliveries that it owes to its webhook
     /// stay.
-    public mutating func replacePlaced(
+    public mutating func replaceImported(
         _ slot: SlotIndex, definition: inout [UInt8], _ arrival: TimerArrival, _ now: Now, _ effects: inout [Effect]
     ) {
         redefine(slot, &definition)
@@ -66,16 +66,16 @@ extension Scheduler {
     /// Takes over a delivery that comes from another server, whose record is at `position`, its id.
     ///
     /// - Parameters:
-    ///   - standing: the delivery's state, with instants on the wall clock; its slot is nil if it belongs to no
+    ///   - detail: the delivery's state, with instants on the wall clock; its slot is nil if it belongs to no
     ///     timer.
     ///   - definition: the definition of its timer.
     public mutating func takeDelivery(
-        _ standing: DeliveryStanding, definition: Span<UInt8>, position: Int64, _ now: Now
+        _ detail: DeliveryDetail, definition: Span<UInt8>, position: Int64, _ now: Now
     ) {
         foldDelivery(
-            standing, definition: definition, progress: (TimerProgress(), nil), position: position,
+            detail, definition: definition, progress: (TimerProgress(), nil), position: position,
             wallOffset: now.wallOffset)
-        bringUp(standing.id, restsOn: position)
+        bringUp(detail.id, restsOn: position)
     }
 
     /// Makes a delivery ready if it may be attempted once the record at `position` is durable.

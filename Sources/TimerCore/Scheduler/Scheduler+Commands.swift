@@ -74,7 +74,7 @@ extension Scheduler {
         let isSuspended = kept == .suspended
         step.progress.state = isSuspended ? .suspended : .idle
         step.progress.flags.formIntersection(isSuspended ? .unsubscribed : [])
-        step.planAnew(isSuspended ? Self.suspendedDue(due, rules, now) : 0)
+        step.planFromStart(isSuspended ? Self.suspendedDue(due, rules, now) : 0)
         if isSuspended { step.progress.firesSinceActivation = 0 }
         step.emit(recoveryFrom: stall, &effects)
         step.emit(.updated, &effects)
@@ -132,7 +132,7 @@ extension Scheduler {
         var step = begin(slot, now)
         if startsWebhook { step.progress.flags.remove(.webhookStopped) }
         if replans {
-            step.planAnew(due)
+            step.planFromStart(due)
             step.emit(recoveryFrom: stall, &effects)
         } else if progress.state == .suspended && rules.effectiveResume != old.effectiveResume {
             step.progress.due = Self.converted(progress.due, from: old, to: rules, now)

@@ -123,13 +123,13 @@ extension Scheduler {
     }
 
     /// Whether the timer named `key` that the delivery `id` belongs to is deleted.
-    public func hasLostTimer(_ id: Int64, _ key: borrowing TimerKey) -> Bool {
+    public func isTimerDeleted(_ id: Int64, _ key: borrowing TimerKey) -> Bool {
         guard let place = deliveries.find(id), deliveries.slots[place].isDetached else { return false }
         return owner(place, key) == nil
     }
 
     /// Whether the timer at `slot`, which may be being deleted, has dead letters that will outlive it.
-    public func leavesLetters(_ slot: SlotIndex) -> Bool { deliveries.lives.contains(life(slot)) }
+    public func hasDeadLetters(_ slot: SlotIndex) -> Bool { deliveries.lives.contains(life(slot)) }
 
     /// Notes the record of the definition of the timer at `slot`, which is being deleted.
     public mutating func noteWill(_ slot: SlotIndex, _ will: DeliveryWill) {
@@ -161,7 +161,7 @@ extension Scheduler {
     /// record of its definition, or of its redrive, is not durable yet: the delivery comes up again once that is.
     ///
     /// - Parameter durable: the position up to which everything is durable.
-    public mutating func beginDelivery(_ id: Int64, _ now: Now, durable: Int64) -> DeliveryStanding? {
+    public mutating func beginDelivery(_ id: Int64, _ now: Now, durable: Int64) -> DeliveryDetail? {
         guard let place = deliveries.pending.find(id, deliveries.slots),
             let next = DeliveryMachine.next(.started, in: deliveries.slots[place].state), isOldest(place)
         else { return nil }
@@ -176,7 +176,7 @@ extension Scheduler {
         deliveries.redrivenAt[id] = nil
         deliveries.slots[place].state = next
         deliveries.slots[place].attempts += 1
-        return standing(place, now)
+        return detail(place, now)
     }
 
     /// Notes that an attempt is under way that the log, folded again, has no record of.
@@ -194,8 +194,8 @@ extension Scheduler {
     }
 
     /// Returns the state of a delivery that is pending or dead; nil for any other.
-    public func delivery(_ id: Int64, _ now: Now) -> DeliveryStanding? {
-        deliveries.find(id).map { standing($0, now) }
+    public func delivery(_ id: Int64, _ now: Now) -> DeliveryDetail? {
+        deliveries.find(id).map { detail($0, now) }
     }
 
     /// Hands deliveries above `id`, oldest first, to `body` until it returns false.
@@ -204,12 +204,12 @@ extension Scheduler {
     ///   - dead: whether to walk dead letters, not pending deliveries.
     ///   - body: gets the top half of the hash of the timer's name, and the delivery.
     public func walkDeliveries(
-        after id: Int64, dead: Bool, _ now: Now, _ body: (_ hash: UInt32, DeliveryStanding) -> Bool
+        after id: Int64, dead: Bool, _ now: Now, _ body: (_ hash: UInt32, DeliveryDetail) -> Bool
     ) {
         let index = dead ? deliveries.dead : deliveries.pending
         index.walk(after: id, deliveries.slots) { place in
             let slot = deliveries.slots[place]
-            return body(slot.isDetached ? slot.owner : hash(slot.owner), standing(place, now))
+            return body(slot.isDetached ? slot.owner : hash(slot.owner), detail(place, now))
         }
     }
 
@@ -231,20 +231,20 @@ extension Scheduler {
         return ids
     }
 
-    private func standing(_ place: UInt32, _ now: Now) -> DeliveryStanding {
+    private func detail(_ place: UInt32, _ now: Now) -> DeliveryDetail {
         let slot = deliveries.slots[place]
-        var standing = DeliveryStanding(
+        var detail = DeliveryDetail(
             id: slot.id, body: deliveries.body(place), slot: slot.isDetached ? nil : slot.owner, state: slot.state)
-        standing.attempts = slot.attempts
-        standing.lastAttempt = slot.lastAttempt
-        if slot.isDetached { standing.will = deliveries.lives[slot.next].will }
+        detail.attempts = slot.attempts
+        detail.lastAttempt = slot.lastAttempt
+        if slot.isDetached { detail.will = deliveries.lives[slot.next].will }
         if slot.state == .waiting || slot.state == .dead {
             let elapsed = now.milliseconds(on: .continuous)
-            standing.due = slot.due(near: elapsed) + now.wallOffset
+            detail.due = slot.due(near: elapsed) + now.wallOffset
         }
-        if slot.state == .dead { standing.reason = slot.reason }
-        standing.redrivenAt = deliveries.redrivenAt(place)
-        return standing
+        if slot.state == .dead { detail.reason = slot.reason }
+        detail.redrivenAt = deliveries.redrivenAt(place)
+        return detail
     }
 
     /// Whether the webhook of the timer at `slot` takes deliveries: there is one, and its receiver did not stop it.

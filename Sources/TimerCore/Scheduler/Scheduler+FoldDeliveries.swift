@@ -35,57 +35,57 @@ extension Scheduler {
     /// Applies the state of a delivery that the record at `position` holds.
     ///
     /// - Parameters:
-    ///   - standing: the delivery's state, with its due instant on the wall clock; its slot is nil if it belongs to
+    ///   - detail: the delivery's state, with its due instant on the wall clock; its slot is nil if it belongs to
     ///     no timer.
     ///   - definition: the definition of its timer; the prefix of it if the delivery belongs to none.
     ///   - progress: the timer's progress at the event; nil if the record does not hold the event.
     ///   - wallOffset: the milliseconds from the elapsed clock to the wall clock; 0 while a log is folded.
     public mutating func foldDelivery(
-        _ standing: DeliveryStanding, definition: Span<UInt8>, progress: (TimerProgress, KickProgress?)?,
+        _ detail: DeliveryDetail, definition: Span<UInt8>, progress: (TimerProgress, KickProgress?)?,
         position: Int64, wallOffset: Int64 = 0
     ) {
         indexFolded()
         let key = TimerKey(definition: definition, siphash: table.siphash)
-        if standing.slot != nil, table.find(key) == nil {
+        if detail.slot != nil, table.find(key) == nil {
             // The timer's own record was written again since, and follows.
             let (progress, kicks) = progress ?? (TimerProgress(), nil)
             _ = fold(
-                definition: definition, isWhole: true, progress: progress, kicks: kicks, position: standing.id,
-                lastEvent: standing.id)
+                definition: definition, isWhole: true, progress: progress, kicks: kicks, position: detail.id,
+                lastEvent: detail.id)
         }
         let isCarried = progress != nil
-        if deliveries.find(standing.id) == nil {
+        if deliveries.find(detail.id) == nil {
             guard isCarried else { return }
-            if standing.slot == nil {
-                deliveries.appendDetached(standing.id, life(definition: definition))
+            if detail.slot == nil {
+                deliveries.appendDetached(detail.id, life(definition: definition))
             } else {
-                foldOwed(standing.id, definition: definition)
+                foldOwed(detail.id, definition: definition)
             }
         }
-        guard let place = deliveries.find(standing.id) else { return }
+        guard let place = deliveries.find(detail.id) else { return }
         if isCarried { deliveries.setBody(place, position) }
-        defer { if let last = standing.lastAttempt { deliveries.slots[place].lastAttempt = last } }
-        switch standing.state {
+        defer { if let last = detail.lastAttempt { deliveries.slots[place].lastAttempt = last } }
+        switch detail.state {
         case .dead:
             guard deliveries.slots[place].state != .dead else { return }
-            var outcome = DeliveryOutcome(.deliveryDead, delivery: standing.id, attempt: standing.attempts)
-            outcome.reason = standing.reason
+            var outcome = DeliveryOutcome(.deliveryDead, delivery: detail.id, attempt: detail.attempts)
+            outcome.reason = detail.reason
             settle(
-                outcome, at: standing.due - DeliveryTable.deadLifetime, position: position, wallOffset: wallOffset)
+                outcome, at: detail.due - DeliveryTable.deadLifetime, position: position, wallOffset: wallOffset)
         case .pending, .inFlight:
             if deliveries.slots[place].state == .dead {
-                return moveToPending(place, key, at: standing.redrivenAt, restsOn: position)
+                return moveToPending(place, key, at: detail.redrivenAt, restsOn: position)
             }
-            deliveries.setRedriven(place, at: standing.redrivenAt)
+            deliveries.setRedriven(place, at: detail.redrivenAt)
             deliveries.slots[place].state = .pending
-            deliveries.slots[place].attempts = standing.attempts
+            deliveries.slots[place].attempts = detail.attempts
         case .waiting:
-            deliveries.setRedriven(place, at: standing.redrivenAt)
+            deliveries.setRedriven(place, at: detail.redrivenAt)
             deliveries.slots[place].state = .waiting
-            deliveries.slots[place].attempts = standing.attempts
-            deliveries.arm(place, due: standing.due - wallOffset)
+            deliveries.slots[place].attempts = detail.attempts
+            deliveries.arm(place, due: detail.due - wallOffset)
         case .delivered, .stopped:
-            _ = dropDelivery(standing.id, position: position)
+            _ = dropDelivery(detail.id, position: position)
         }
     }
 }

@@ -53,12 +53,12 @@ extension Scheduler {
 
     /// Notes a stall of the fire loop if a held timer is overdue by more than `threshold` nanoseconds, so that what
     /// is due misfires: held timers don't wake the fire loop, which finds a stall by waking late.
-    public mutating func noteHeldStall(longerThan threshold: Int64, _ now: Now) {
+    public mutating func noteHeldLoopStall(longerThan threshold: Int64, _ now: Now) {
         let isOverdue = held.contains { slot, due in
             let late = now.milliseconds(on: table[slot].dueClock) - due
             return late > threshold / nanosecondsPerMillisecond
         }
-        if isOverdue { noteStall(until: now) }
+        if isOverdue { noteLoopStall(until: now) }
     }
 
     /// Whether the timer at `slot` is held: in no wheel even while it runs.

@@ -156,7 +156,7 @@ public struct Scheduler: ~Copyable {
     }
 
     /// Notes that the fire loop was stalled until `now`: instants that were due by then misfire.
-    public mutating func noteStall(until now: Now) {
+    public mutating func noteLoopStall(until now: Now) {
         for clock in TimerClock.allCases { misfireUntil[clock] = now.milliseconds(on: clock) }
     }
 

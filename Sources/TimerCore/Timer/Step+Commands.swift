@@ -31,7 +31,7 @@ extension Step {
             let isExpecting = rules.grace != nil && !progress.flags.contains(.moved)
             let due = isExpecting ? grid.awaited(after: now.wall) : Scheduler.due(after: progress.due, rules, now)
             let stall = stall
-            if isWatchdog { planAnew(due ?? 0) } else if let due { progress.due = due }
+            if isWatchdog { planFromStart(due ?? 0) } else if let due { progress.due = due }
             if rules.grace != nil, !isExpecting { noteMoved() }
             emit(recoveryFrom: stall, &effects)
             emit(.resumed, &effects)
@@ -67,10 +67,10 @@ extension Step {
     mutating func kick(_ effects: inout [Effect]) {
         let stall = stall
         if rules.grace == nil {
-            planAnew(now.ceiling(on: rules.clock) + rules.silence)
+            planFromStart(now.ceiling(on: rules.clock) + rules.silence)
         } else {
             let awaited = grid.awaited(afterKickAt: now.wall)
-            planAnew(awaited ?? 0)
+            planFromStart(awaited ?? 0)
             if awaited == nil { progress.flags.insert(.unplanned) }
         }
         kicks?.silentSince = now.wall

@@ -21,8 +21,8 @@ struct Step {
         _ effects: inout [Effect]
     ) {
         if progress.flags.contains(.ownGrid), let local = grid.local {
-            let isReadInGap = local.isReadInGap(progress.due)
-            if isReadInGap { progress.flags.insert(.readInGap) } else { progress.flags.remove(.readInGap) }
+            let isInGap = local.isInGap(progress.due)
+            if isInGap { progress.flags.insert(.readInGap) } else { progress.flags.remove(.readInGap) }
         }
         let owesDelivery = type.map { rules.deliveries.contains($0) } ?? false
         effects.append(
@@ -97,7 +97,7 @@ struct Step {
         progress.flags.remove(.unsubscribed)
         progress.firesSinceActivation = 0
         let stall = stall
-        planAnew(due)
+        planFromStart(due)
         if isMoved { noteMoved() }
         emit(recoveryFrom: stall, &effects)
         emit(.activated, &effects)
@@ -114,7 +114,7 @@ struct Step {
     }
 
     /// Plans as after an activation: a watchdog's health is ok again.
-    mutating func planAnew(_ due: Int64) {
+    mutating func planFromStart(_ due: Int64) {
         progress.due = due
         progress.flags.formIntersection([.webhookStopped, .unsubscribed])
         if rules.grace != nil && progress.state == .running { progress.flags.insert(.awaiting) }

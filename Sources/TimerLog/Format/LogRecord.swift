@@ -18,7 +18,7 @@ public struct LogRecord: Sendable, Equatable {
         case condensed(restingOn: Int64)
         /// The state of a delivery: changed by a client or, with its event, written again so that older rows can be
         /// deleted. Its slot says only whether it belongs to a timer.
-        indirect case delivery(DeliveryStanding, event: LogRecord?)
+        indirect case delivery(DeliveryDetail, event: LogRecord?)
         /// The definition of a deleted timer as it was then: the deliveries that outlived the timer are sent by it.
         case will(takesDeliveries: Bool)
         /// The greatest version of deleted timers: new timers start above it.
@@ -48,7 +48,7 @@ public struct LogRecord: Sendable, Equatable {
     /// Milliseconds since the kick before, for a `recovered`; nil where the record does not say.
     public var silentFor: Int64?
     /// The next fire as it was planned once the event's step was taken.
-    public var nextFire = NextFire.unsaid
+    public var nextFire = NextFire.notRecorded
     /// The outcome of a delivery, for the events of deliveries.
     public var outcome: DeliveryOutcome?
     /// Whether the event is to be delivered to the timer's webhook.

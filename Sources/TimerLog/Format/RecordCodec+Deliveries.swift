@@ -59,7 +59,7 @@ extension RecordCodec {
     ///     of the delivery's timer, whose prefix alone is kept where the delivery belongs to no timer.
     ///   - origin: the id of the event; for a delivery from another server, the id that the event has there.
     public static func append(
-        _ delivery: DeliveryStanding, origin: Int64? = nil, at: Int64, isEvent: Bool, _ rest: Span<UInt8>,
+        _ delivery: DeliveryDetail, origin: Int64? = nil, at: Int64, isEvent: Bool, _ rest: Span<UInt8>,
         to bytes: inout [UInt8]
     ) {
         let origin = origin == delivery.id ? nil : origin
@@ -154,7 +154,7 @@ extension RecordCodec {
             let due = ByteCoding.readSigned(bytes, &offset),
             let status = ByteCoding.read(bytes, &offset), status <= 999
         else { return false }
-        var delivery = DeliveryStanding(
+        var delivery = DeliveryDetail(
             id: Int64(bitPattern: id), body: record.position, slot: flags & timerlessFlag == 0 ? 0 : nil, state: state)
         delivery.attempts = Int(attempts & attemptsMask)
         delivery.due = at &+ due

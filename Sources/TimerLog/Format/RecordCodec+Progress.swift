@@ -56,8 +56,8 @@ extension RecordCodec {
     /// Returns the flags of a timer that is no watchdog as they are written.
     private static func written(_ flags: TimerProgress.Flags) -> TimerProgress.Flags {
         guard flags.contains(.ownGrid) else { return flags }
-        let isReadInGap = flags.contains(.readInGap)
-        return flags.union(isReadInGap ? [.stalled, .unplanned] : .stalled)
+        let isInGap = flags.contains(.readInGap)
+        return flags.union(isInGap ? [.stalled, .unplanned] : .stalled)
     }
 
     /// Undoes `written`.

@@ -80,7 +80,7 @@ struct DataDirectory {
     }
 
     /// Returns the error for a `file` that was deleted, moved or replaced.
-    func isGone(_ file: String) -> StoreError {
+    func missingError(_ file: String) -> StoreError {
         StoreError(.unusable, "\(file) was deleted, moved or replaced")
     }
 

@@ -103,7 +103,7 @@ public enum LogBackup {
                 do throws(StoreError) {
                     try verifier.check(row)
                 } catch {
-                    guard content.summary.rows > 0, try isGone(content.summary.head, source) else { throw error }
+                    guard content.summary.rows > 0, try isDeleted(content.summary.head, source) else { throw error }
                     return nil
                 }
                 try writer.write(row)
@@ -143,7 +143,7 @@ public enum LogBackup {
     }
 
     /// Whether the row that ended at `last` is no longer stored.
-    private static func isGone(_ last: Int64, _ source: RowQueries) throws(StoreError) -> Bool {
+    private static func isDeleted(_ last: Int64, _ source: RowQueries) throws(StoreError) -> Bool {
         try source.row(before: last)?.last != last
     }
 

@@ -65,7 +65,7 @@ final class LogWriter {
         head = StoreHead(
             epoch: meta.epoch, last: try LogWriter.verifyNewest(connection), secret: meta.secret,
             branchedAt: meta.branchedAt)
-        if let known, known.secret != head.secret || known.last > head.last { throw directory.isGone(path) }
+        if let known, known.secret != head.secret || known.last > head.last { throw directory.missingError(path) }
         files = [path, directory.wal].map { ($0, directory.identity($0)) }
         self.directory = directory
         self.connection = connection
@@ -99,7 +99,7 @@ final class LogWriter {
         case .committed:
             // A commit into files that the next start does not find is not durable.
             if let gone = files.first(where: { directory.identity($0.path) != $0.identity }) {
-                let error = directory.isGone(gone.path)
+                let error = directory.missingError(gone.path)
                 failure = error
                 return .unknown(error)
             }

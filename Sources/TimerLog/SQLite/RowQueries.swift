@@ -2,7 +2,7 @@
 final class RowQueries {
     /// The most bytes of row data that one read transaction fetches, but for a single larger row: the WAL can't
     /// start over while a transaction lasts.
-    static let bytesARead = 1 << 20
+    static let bytesPerRead = 1 << 20
     /// The most rows that one read transaction fetches.
     static let rowsARead = 4096
     /// The page cache of a reader, in KiB: rows are read once, so a few pages do.
@@ -50,7 +50,7 @@ final class RowQueries {
             defer { rows.reset() }
             try rows.bind(1, first)
             var bytes = 0
-            while count < limit, bytes < RowQueries.bytesARead, try rows.step() {
+            while count < limit, bytes < RowQueries.bytesPerRead, try rows.step() {
                 if count == batch.count { batch.append(LogRow(first: 0, last: 0, previous: 0, data: [])) }
                 try RowQueries.read(rows, into: &batch[count])
                 bytes += batch[count].data.count

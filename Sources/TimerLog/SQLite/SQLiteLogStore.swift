@@ -115,7 +115,7 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
     /// locked.
     private func takeDirectory() throws(StoreError) {
         if let directoryLock {
-            guard directoryLock.holds(directory) else { throw directory.isGone(directory.lock) }
+            guard directoryLock.holds(directory) else { throw directory.missingError(directory.lock) }
         } else {
             try directory.create()
             directoryLock = try DirectoryLock(directory: directory.path)

@@ -153,7 +153,7 @@ struct IdempotencyTable {
 
     /// Returns the run of a key that is under way: when it began (wall milliseconds), its origin, and how many
     /// parts the log holds; nil where no request is under way.
-    func standing(of key: Hash128) -> (began: Int64, origin: Int64, parts: Int)? {
+    func runUnderWay(of key: Hash128) -> (began: Int64, origin: Int64, parts: Int)? {
         guard let entry = shards[shard(key)][key], entry.isUnderWay else { return nil }
         return (entry.answeredAt, runs[key]?.origin ?? 0, runs[key]?.positions.count ?? 0)
     }
@@ -201,13 +201,13 @@ struct IdempotencyTable {
         if run.origin != part.origin { run = Run(origin: part.origin) }
         let isFirst = run.positions.isEmpty
         while run.positions.count <= part.index { run.positions.append(0) }
-        let isAnew = run.positions[part.index] != 0
+        let isReplacement = run.positions[part.index] != 0
         run.positions[part.index] = place.position
         if part.isLast { run.last = part.index }
         // A part that replaces another is as long, or the only one.
-        if isFirst || isAnew && run.positions.count == 1 {
+        if isFirst || isReplacement && run.positions.count == 1 {
             entry.byteCount = place.byteCount
-        } else if !isAnew {
+        } else if !isReplacement {
             entry.byteCount += place.byteCount
         }
         entry.isAnswered = run.isWhole

@@ -46,7 +46,7 @@ final class CommitBell: Sendable {
     }
 
     /// Ends a pause of the committer: more records wait than may.
-    func tellFull() { state.update { $0.isFull = true } }
+    func noteFull() { state.update { $0.isFull = true } }
 
     /// Waits for `nanoseconds` while changes gather; ends early when there are too many, or at a stop. Called on
     /// the committer's thread only.

@@ -19,7 +19,7 @@ final class Committer: Worker, @unchecked Sendable {
     /// The lease under which what is committed may be shown; nil where it always may be.
     private let lease: Lease?
     /// Whether storage fails and is not tried any more, as the service stops.
-    private var hasGivenUp = false
+    private var hasStoppedTrying = false
     private var gathering = Gathering()
     /// Empty buffers for the next batch.
     private var spare = ReadyBatch()
@@ -73,7 +73,7 @@ final class Committer: Worker, @unchecked Sendable {
 
     /// The log, unless another process has it or its storage is not tried any more.
     private var working: ActiveLog? {
-        guard !hasGivenUp, let log = owned.value, !log.hasEnded else { return nil }
+        guard !hasStoppedTrying, let log = owned.value, !log.hasEnded else { return nil }
         return log
     }
 
@@ -186,7 +186,7 @@ final class Committer: Worker, @unchecked Sendable {
         if isStopping && log.isShared && log.recovery.isPausing { return log.end() }
         if isStopping && log.recovery.isPausing {
             // Rows that were shown are tried once more before a stop drops them.
-            guard case .append = log.recovery.task else { return hasGivenUp = true }
+            guard case .append = log.recovery.task else { return hasStoppedTrying = true }
             log.pausedUntil = now
         }
         log.recover(at: now, pause: retryPause, foldsAtOnce: foldsAtOnce)
@@ -194,7 +194,7 @@ final class Committer: Worker, @unchecked Sendable {
             refold.wait()
             log.recover(at: now, pause: retryPause, foldsAtOnce: foldsAtOnce)
         }
-        if isStopping && log.recovery.isPausing { hasGivenUp = true }
+        if isStopping && log.recovery.isPausing { hasStoppedTrying = true }
     }
 
     /// Sleeps until there may be work.

@@ -14,7 +14,7 @@ final class DeliverySource {
     /// was over.
     var isHeld = false
     /// The reader of the deliveries' events.
-    private(set) var bodies: EventBodies
+    private(set) var bodies: EventReader
     private let rows: RowSource
     private var restarts = 0
 
@@ -47,7 +47,7 @@ final class DeliverySource {
     init(_ log: ActiveLog) {
         self.log = log
         rows = RowSource(log)
-        bodies = EventBodies(rows.row)
+        bodies = EventReader(rows.row)
     }
 
     /// Whether no attempt may begin: a delivery whose outcome can't be recorded now would be sent again, and once
@@ -63,20 +63,20 @@ final class DeliverySource {
         if restarts == self.restarts { return false }
         self.restarts = restarts
         // Positions may have been given out again, to other records than those in the rows kept.
-        bodies = EventBodies(rows.row)
+        bodies = EventReader(rows.row)
         putAside = []
         return true
     }
 
-    /// Reads the event of the delivery `id`, whose record is at `position`: see `EventBodies.event`.
+    /// Reads the event of the delivery `id`, whose record is at `position`: see `EventReader.event`.
     func event(_ id: Int64, at position: Int64) throws(StoreError) -> (event: LogRecord, data: [UInt8])? {
         try bodies.event(id, at: position)
     }
 
     /// Returns the origin to which the delivery of a deleted timer goes; empty where that can't be read now.
-    func originOfEvent(_ ready: DispatchedDelivery) -> String {
+    func originOfDeleted(_ ready: TakenDelivery) -> String {
         guard let found = try? event(ready.id, at: ready.body),
-            let webhook = try? webhookLeft(will: ready.will, Array(found.data[found.event.definition]))
+            let webhook = try? webhookOfDeleted(will: ready.will, Array(found.data[found.event.definition]))
         else { return "" }
         return WebhookConfiguration.origin(encoded: webhook.span) ?? ""
     }
@@ -84,7 +84,7 @@ final class DeliverySource {
     /// Returns the webhook that a deleted timer left, encoded: as it was at the deletion, or else at the event.
     ///
     /// - Parameter definition: the timer's definition at the event.
-    func webhookLeft(will: Int64?, _ definition: [UInt8]) throws(StoreError) -> [UInt8]? {
+    func webhookOfDeleted(will: Int64?, _ definition: [UInt8]) throws(StoreError) -> [UInt8]? {
         var definition = definition
         if let will {
             guard let left = try bodies.will(at: will) else {

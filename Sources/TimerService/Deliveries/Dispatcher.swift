@@ -54,7 +54,7 @@ final class Dispatcher: @unchecked Sendable {
     private var queues: HostQueues<Int64>
     /// Attempts that the courier makes, by delivery.
     private var underWay: [Int64: UnderWay] = [:]
-    private var webhooks = KnownWebhooks()
+    private var webhooks = WebhookCache()
 
     private struct UnderWay {
         var place: HostQueues<Int64>.Place
@@ -257,7 +257,7 @@ final class Dispatcher: @unchecked Sendable {
             var restarts = 0
             let taken = source.log.engine.takeReady(limit: Self.step, isLast: &isLast, restarts: &restarts)
             if source.note(restarts: restarts) { queues.removeWaiting() }
-            for ready in taken { queues.append(ready.id, host: ready.origin ?? source.originOfEvent(ready)) }
+            for ready in taken { queues.append(ready.id, host: ready.origin ?? source.originOfDeleted(ready)) }
         }
         isReady = false
     }
@@ -317,7 +317,7 @@ final class Dispatcher: @unchecked Sendable {
             }
             let definition = Array(data[event.definition])
             var encoded = attempt.webhook
-            if encoded == nil { encoded = try source.webhookLeft(will: attempt.will, definition) }
+            if encoded == nil { encoded = try source.webhookOfDeleted(will: attempt.will, definition) }
             guard let webhook = encoded.flatMap({ webhooks.webhook($0) }) else {
                 throw StoreError(.damaged, "the webhook of the delivery \(attempt.id) can't be read")
             }

@@ -118,7 +118,7 @@ extension Engine {
         lock.withLock {
             isStopping = true
             fates.abandon()
-            givenUp.note(after: shownHead, through: batch.givenOut)
+            unknownPositions.note(after: shownHead, through: batch.givenOut)
             bell.took(batch.requests)
             batch.clear()
         }

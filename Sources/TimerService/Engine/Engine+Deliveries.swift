@@ -26,7 +26,7 @@ extension Engine {
     /// Drops a delivery. No stream shows that.
     ///
     /// - Parameter definition: the definition of its timer, or its prefix; empty where that is not known.
-    func drop(_ delivery: DeliveryStanding, definition: [UInt8], _ now: Now) {
+    func drop(_ delivery: DeliveryDetail, definition: [UInt8], _ now: Now) {
         var dropped = delivery
         dropped.slot = nil
         dropped.state = .stopped
@@ -44,7 +44,7 @@ extension Engine {
     ///   - isLast: set to whether there are no more.
     ///   - restarts: set to how often the log had been folded again by then: after a fold every delivery that was
     ///     taken before and not begun is ready again.
-    func takeReady(limit: Int, isLast: inout Bool, restarts: inout Int) -> [DispatchedDelivery] {
+    func takeReady(limit: Int, isLast: inout Bool, restarts: inout Int) -> [TakenDelivery] {
         lock.withLock(.delivery) {
             isLast = true
             restarts = self.restarts
@@ -59,7 +59,7 @@ extension Engine {
                 let origin = delivery.slot.map { slot in
                     scheduler.withWebhook(slot) { WebhookConfiguration.origin(encoded: $0) } ?? nil
                 }
-                return DispatchedDelivery(
+                return TakenDelivery(
                     id: id, body: delivery.body, origin: origin ?? nil, will: delivery.will?.position)
             }
         }
@@ -151,7 +151,7 @@ extension Engine {
 
     /// Whether the receiver stopped the webhook of the timer at `slot`, and `definition` gives the webhook another
     /// URL.
-    func isStoppedElsewhere(_ slot: SlotIndex, _ definition: [UInt8]) -> Bool {
+    func changesStoppedWebhook(_ slot: SlotIndex, _ definition: [UInt8]) -> Bool {
         guard scheduler.progress(slot).flags.contains(.webhookStopped) else { return false }
         let webhook = Definition.layout(definition.span)?.webhook
         return webhook.flatMap { WebhookConfiguration.url(encoded: definition.span.extracting($0)) } != url(of: slot)
@@ -195,7 +195,7 @@ extension Engine {
         outcome.isDetached = owner == nil
         let position = takePosition()
         counters.count(outcome.type)
-        if let slot = owner ?? namesake(end.definition) {
+        if let slot = owner ?? timerOfSameName(end.definition) {
             let previous = scheduler.stamp(slot, position: position, isBase: false, isEvent: true)
             let version = scheduler.progress(slot).version
             let distance = batch.distance(from: previous, to: position)
@@ -221,13 +221,13 @@ extension Engine {
 
     /// Finds the timer that has the name of a deleted one: a stream that follows the name also shows the outcomes
     /// of the deleted timer's deliveries.
-    private func namesake(_ definition: [UInt8]) -> SlotIndex? {
+    private func timerOfSameName(_ definition: [UInt8]) -> SlotIndex? {
         definition.isEmpty ? nil : scheduler.find(TimerKey(definition: definition.span, siphash: scheduler.siphash))
     }
 
     /// Records the definition of the timer at `slot`, which is being deleted, if dead letters outlive it.
     func recordWill(_ slot: SlotIndex) {
-        guard scheduler.leavesLetters(slot) else { return }
+        guard scheduler.hasDeadLetters(slot) else { return }
         let will = DeliveryWill(position: takePosition(), takesDeliveries: scheduler.takesDeliveries(slot))
         scheduler.withDefinition(slot) { definition in
             RecordCodec.appendWill(
@@ -240,7 +240,7 @@ extension Engine {
     ///
     /// - Parameter definition: the definition of its timer, or its prefix; read only where `delivery` has no slot.
     /// - Returns: the position of the record.
-    func record(_ delivery: DeliveryStanding, definition: [UInt8], _ now: Now) -> Int64 {
+    func record(_ delivery: DeliveryDetail, definition: [UInt8], _ now: Now) -> Int64 {
         let position = takePosition()
         guard let slot = delivery.slot else {
             RecordCodec.append(delivery, at: now.wall, isEvent: false, definition.span, to: &batch.records)

@@ -33,7 +33,7 @@ extension Engine {
     /// have had a part in. It is `unknown` where a record was not shown yet when that engine was dropped: the log
     /// may have gone on above its position without it.
     public func fateOfEarlier(_ positions: ClosedRange<Int64>) -> Fate {
-        fates.isGivenUp(positions) ? .unknown : fates.fate(of: positions)
+        fates.isFateUnknown(positions) ? .unknown : fates.fate(of: positions)
     }
 
     /// Returns the fate of the records at `positions`, for a reader of the records themselves: `pending` until
@@ -42,7 +42,7 @@ extension Engine {
 
     /// The position after which neither this engine nor an earlier one of this process has given or shown anything:
     /// the next owner of the log may begin there.
-    var promisedAtMost: Int64 {
+    var claimedThrough: Int64 {
         lock.withLock { max(batch.head, batch.givenOut, PositionClock.position(at: instant())) }
     }
 

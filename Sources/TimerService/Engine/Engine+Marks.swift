@@ -48,7 +48,7 @@ extension Engine {
     /// version a microsecond.
     ///
     /// - Parameter wall: when the log was copied, in milliseconds by the clock there.
-    func beginAnew(_ wall: Int64) {
+    func restartFromClock(_ wall: Int64) {
         let now = clock.now()
         let latest = PositionClock.lastSecond * 1000 - Self.branchLead
         let instant = min(max(0, wall, now.milliseconds(on: .wall)), latest) + Self.branchLead

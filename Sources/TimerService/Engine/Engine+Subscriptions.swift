@@ -82,7 +82,7 @@ extension Engine {
                 subscriptions.expect(key, at: now.elapsed, atStart: isStart)
             }
         }
-        guard !isStart else { return scheduler.noteHeldStall(longerThan: FirePacer.stallThreshold, now) }
+        guard !isStart else { return scheduler.noteHeldLoopStall(longerThan: FirePacer.stallThreshold, now) }
         // A failed append may have lost a change that the arrival of a stream made.
         for key in subscriptions.followed { subscriptions.expect(key, at: now.elapsed) }
     }

@@ -40,7 +40,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// The fates of the positions given out.
     let fates: Fates
     /// The list to which this engine, when it is abandoned, adds the positions whose fate stays unknown.
-    let givenUp: GivenUpPositions
+    let unknownPositions: UnknownPositions
     /// How often the log was folded again: what was recorded before a fold may be lost.
     private(set) var restarts = 0
     /// Whether storage fails; nothing changes until it works again.
@@ -101,8 +101,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         lease = shared.lease
         alarm = shared.alarm
         sockets = shared.sockets
-        givenUp = shared.givenUp
-        fates = Fates(givenUp: shared.givenUp.ranges)
+        unknownPositions = shared.unknownPositions
+        fates = Fates(unknownPositions: shared.unknownPositions.ranges)
         lock = MeteredLock(measuresAll: configuration.measuresEveryHold)
         clock = ServiceClock(
             shared.timeSource, after: fold.lastBase, patience: shared.lease == nil ? 0 : Self.takeoverPatience)
@@ -114,7 +114,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             holdsUnsubscribed: true, configuration, at: clock.now(), moved: moved)
         scheduler = Scheduler(secret: [])
         idempotency = state.idempotency
-        if let branchedAt { beginAnew(branchedAt) }
+        if let branchedAt { restartFromClock(branchedAt) }
         take(&state)
     }
 
@@ -199,7 +199,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
 
     /// Sleeps while threads wait for the lock, so that they can take it. Called by a thread that would take it
     /// again at once (starvation); the holder may not call.
-    public func letOthersIn(naps: Int = 1) { lock.yield(naps: naps) }
+    public func yieldLock(naps: Int = 1) { lock.yield(naps: naps) }
 
     /// Reads the clocks. A step of the calendar is followed at once.
     func instant() -> Now {
@@ -250,7 +250,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             isNoted = true
             bell.note()
         }
-        if isFull { bell.tellFull() }
+        if isFull { bell.noteFull() }
         bell.ringWhenGathered()
     }
 
@@ -271,7 +271,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     func record() {
         for effect in effects {
             guard let type = effect.type else {
-                recordUntold(effect)
+                recordUnshown(effect)
                 continue
             }
             let position = takePosition()
@@ -295,7 +295,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     }
 
     /// Writes the record of a change that no stream shows: a kick, or else the timer as it is now.
-    private func recordUntold(_ effect: Effect) {
+    private func recordUnshown(_ effect: Effect) {
         guard let kicks = effect.kicks else { return recordSnapshot(effect.slot) }
         recordKick(effect.slot, effect.progress, kicks)
     }
@@ -335,7 +335,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         let pacerBefore = pacer
         let now = instant()
         guard availability == .open else { return .done }
-        if pacerBefore.stoodStill(until: now.elapsed) { scheduler.noteStall(until: now) }
+        if pacerBefore.wasStalled(until: now.elapsed) { scheduler.noteLoopStall(until: now) }
         // The loop counts as moving also when held: overload makes fires late, not missed.
         pacer.beat(at: now.elapsed)
         guard !isFull, mayJudge(now) else { return .held }

@@ -15,12 +15,12 @@ public final class Fates: Sendable {
     private let lost = Guarded<[ClosedRange<Int64>]>([])
 
     /// Positions given out by earlier engines, which this process dropped before those positions' fate was known.
-    private let givenUp: [ClosedRange<Int64>]
+    private let unknownPositions: [ClosedRange<Int64>]
 
     private static let lostRangesKept = 64
 
-    /// - Parameter givenUp: positions given out by earlier engines that were dropped.
-    init(givenUp: [ClosedRange<Int64>] = []) { self.givenUp = givenUp }
+    /// - Parameter unknownPositions: positions given out by earlier engines that were dropped.
+    init(unknownPositions: [ClosedRange<Int64>] = []) { self.unknownPositions = unknownPositions }
 
     /// Position of the newest record that is on disk.
     var durableHead: Int64 { durable.load(ordering: .acquiring) }
@@ -87,7 +87,7 @@ public final class Fates: Sendable {
 
     /// Whether any of `positions` was given out by an earlier engine and not shown yet when that was dropped. Such
     /// a record is durable if the log has it; else nothing is known of it.
-    func isGivenUp(_ positions: ClosedRange<Int64>) -> Bool { givenUp.contains { $0.overlaps(positions) } }
+    func isFateUnknown(_ positions: ClosedRange<Int64>) -> Bool { unknownPositions.contains { $0.overlaps(positions) } }
 
     /// - Parameter head: read before the losses, as a loss is noted before a record after it can be durable.
     private func fate(of positions: ClosedRange<Int64>, within head: Int64) -> Fate {

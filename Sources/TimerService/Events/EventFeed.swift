@@ -39,8 +39,10 @@ public final class EventFeed: Sendable {
     /// Returns the row that holds `position`; nil where it is not in memory.
     public func row(holding position: Int64) -> LogRow? { hub?.row(holding: position) }
 
-    /// Returns whether `position` was ever given to a record: see `EventHub.standing`; `gone` where there is no log.
-    public func standing(of position: Int64) -> EventHub.Standing { hub?.standing(of: position) ?? .gone }
+    /// Returns whether `position` was ever given to a record: see `EventHub.detail`; `gone` where there is no log.
+    public func positionState(of position: Int64) -> EventHub.PositionState {
+        hub?.positionState(of: position) ?? .gone
+    }
 
     /// The result of a search in memory for the row after a position.
     public typealias Next = EventHub.Next

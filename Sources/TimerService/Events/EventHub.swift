@@ -127,7 +127,7 @@ public final class EventHub: Sendable {
     }
 
     /// Whether a position was ever given to a record.
-    public enum Standing: Sendable, Equatable {
+    public enum PositionState: Sendable, Equatable {
         /// A row holds the position or begins right after it, or no row has come so far yet.
         case given
         /// The position lies between two rows: the record that it was given to never came into this log.
@@ -138,7 +138,7 @@ public final class EventHub: Sendable {
 
     /// Returns whether a row holds `position`, or begins right after it: a stream that goes further back begins at
     /// such a position.
-    public func standing(of position: Int64) -> Standing {
+    public func positionState(of position: Int64) -> PositionState {
         state.withLock { state in
             if position < state.heldAfter { return .gone }
             if position == state.heldAfter || position > state.newest { return .given }

@@ -54,7 +54,7 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
     func stop() { state.update { $0.isStopping = true } }
 
     /// The bytes of rows after which a read of several ends, and so the most that one stream holds of the log.
-    static let bytesARead = 1 << 20
+    static let bytesPerRead = 1 << 20
 
     /// Finds the rows that hold positions after `position`, about a mebibyte of them; `reply` gets none at the
     /// log's end.
@@ -74,7 +74,7 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
             found.rows.append(row)
             found.through = row.last
             bytes += row.data.count
-            return bytes < bytesARead
+            return bytes < bytesPerRead
         }
         return found
     }
@@ -107,7 +107,7 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
             repeat { next = links.previous(of: next) } while next > position && links.holds(next)
             rows.append(row)
             bytes += row.data.count
-            while bytes - rows[dropped].data.count >= bytesARead {
+            while bytes - rows[dropped].data.count >= bytesPerRead {
                 bytes -= rows[dropped].data.count
                 rows[dropped].data = []
                 dropped += 1
@@ -140,7 +140,7 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
         }
     }
 
-    /// Finds out whether a row holds `position` or begins right after it: see `EventHub.standing`.
+    /// Finds out whether a row holds `position` or begins right after it: see `EventHub.detail`.
     public func isHeld(_ position: Int64, reply: @escaping @Sendable (Result<Bool, StoreError>) -> Void) {
         enqueue { readers in
             do throws(StoreError) {
@@ -155,10 +155,10 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
     /// Reads the events of `deliveries`; nil where one is gone. Rows are released as they are read, so only the
     /// time that one thread may be busy bounds how many are asked for at once.
     public func events(
-        of deliveries: [DeliveryStanding], reply: @escaping @Sendable (Result<[OwedEvent?], StoreError>) -> Void
+        of deliveries: [DeliveryDetail], reply: @escaping @Sendable (Result<[OwedEvent?], StoreError>) -> Void
     ) {
         enqueue { readers in
-            var bodies = EventBodies { position throws(StoreError) in try readers.row(holding: position) }
+            var bodies = EventReader { position throws(StoreError) in try readers.row(holding: position) }
             do throws(StoreError) {
                 var events: [OwedEvent?] = []
                 for delivery in deliveries {

@@ -36,7 +36,7 @@ final class FireLoop: Worker {
         while !stopping.load(ordering: .acquiring) {
             switch step() {
             case .done: alarm.wait(milliseconds: Self.longestSleep)
-            case .more: log.value?.engine.letOthersIn(naps: Lock.mostNaps)
+            case .more: log.value?.engine.yieldLock(naps: Lock.mostNaps)
             case .held: alarm.wait(milliseconds: Self.backpressureSleep)
             }
         }

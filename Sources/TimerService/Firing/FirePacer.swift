@@ -27,7 +27,7 @@ struct FirePacer {
     private var expected: Int64 { max(armedFor, lastBeat) }
 
     /// Whether the loop, which wakes at `now`, stood still before.
-    func stoodStill(until now: Int64) -> Bool { expected != .max && now - expected > Self.stallThreshold }
+    func wasStalled(until now: Int64) -> Bool { expected != .max && now - expected > Self.stallThreshold }
 
     /// Notes that the loop moves.
     mutating func beat(at now: Int64) { lastBeat = now }

@@ -13,7 +13,7 @@ struct ServiceClock {
     private let shift: Int64
     private var last: Now
     /// The elapsed time from which the suspending clock is stopped and its downtime not counted yet; nil while it runs.
-    private var standsSince: Int64?
+    private var stoppedSince: Int64?
 
     /// The difference below which two clocks read in turn show jitter, not a step of one, in nanoseconds.
     private static let jitter: Int64 = 1_000_000
@@ -81,14 +81,14 @@ struct ServiceClock {
         let seen = last.elapsed
         readClocks()
         let isUp = isUp && last.elapsed >= upFrom
-        if !isUp || standsSince != nil || last.elapsed - seen > Self.longestGap {
-            let since = standsSince ?? seen
+        if !isUp || stoppedSince != nil || last.elapsed - seen > Self.longestGap {
+            let since = stoppedSince ?? seen
             let stood = last.elapsed - since
             // Rounded up at the end of a stop; before it a rest of less than a millisecond counts with the next
             // reading.
             let downtime = isUp ? Self.wholeMilliseconds(stood) : stood / 1_000_000
             last.downtime += downtime
-            standsSince = isUp ? nil : since + downtime * 1_000_000
+            stoppedSince = isUp ? nil : since + downtime * 1_000_000
         }
         return last
     }

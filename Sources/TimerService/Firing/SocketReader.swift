@@ -14,7 +14,7 @@ public final class SocketReader: Sendable {
     }
 
     /// Notes that the loop has carried out what was in its sockets when it had been asked `round` times.
-    public func tellRead(round: Int) {
+    public func reportRead(round: Int) {
         answered.store(round, ordering: .releasing)
         onRead()
     }

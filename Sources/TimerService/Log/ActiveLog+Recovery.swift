@@ -37,7 +37,7 @@ extension ActiveLog {
         recovery.goOn()
         switch recovery.task {
         case .none: return
-        case .append(let isReopening): insist(reopening: isReopening, since: now)
+        case .append(let isReopening): retryShown(reopening: isReopening, since: now)
         case .fold(let request):
             let fold = refold ?? Refold(self, request, isAtOnce: foldsAtOnce)
             refold = fold
@@ -60,7 +60,7 @@ extension ActiveLog {
     }
 
     /// Tries to append the rows that are not on disk; opens the store before where it is not known what it holds.
-    private func insist(reopening: Bool, since started: Int64) {
+    private func retryShown(reopening: Bool, since started: Int64) {
         let attempt = attempt(reopening: reopening)
         let rows = tail.rows
         switch attempt {

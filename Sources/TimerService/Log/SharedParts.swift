@@ -7,7 +7,7 @@ final class SharedParts: Sendable {
     /// The loops that read sockets.
     let sockets = SocketReaders()
     /// The positions that dropped engines gave out and had not shown yet.
-    let givenUp = GivenUpPositions()
+    let unknownPositions = UnknownPositions()
     /// The bell that wakes the committer.
     let bell: CommitBell
     let timeSource: any TimeSource

@@ -3,9 +3,9 @@ public import TimerLog
 
 extension Replayer {
     /// A delivery's event, as its record holds it, for an export.
-    public struct DepartingEvent {
+    public struct ExportedEvent {
         /// The delivery.
-        public let delivery: DeliveryStanding
+        public let delivery: DeliveryDetail
         /// The event; its position is its id, wherever its record has moved to.
         public let event: LogRecord
         /// The whole definition of the event's timer at the event.
@@ -15,7 +15,7 @@ extension Replayer {
     }
 
     /// The export of some deliveries.
-    public struct Departed: Sendable {
+    public struct ExportedDeliveries: Sendable {
         /// The bytes that were written.
         public var bytes: [UInt8] = []
         /// The number of deliveries that were written.
@@ -30,13 +30,13 @@ extension Replayer {
     ///   - write: called on a replay thread.
     ///   - reply: gets the bytes that were written.
     public func export(
-        _ deliveries: [DeliveryStanding], write: @escaping @Sendable (DepartingEvent, inout [UInt8]) -> Void,
-        reply: @escaping @Sendable (Result<Departed, StoreError>) -> Void
+        _ deliveries: [DeliveryDetail], write: @escaping @Sendable (ExportedEvent, inout [UInt8]) -> Void,
+        reply: @escaping @Sendable (Result<ExportedDeliveries, StoreError>) -> Void
     ) {
         enqueue { readers in
-            var bodies = EventBodies { position throws(StoreError) in try readers.row(holding: position) }
+            var bodies = EventReader { position throws(StoreError) in try readers.row(holding: position) }
             do throws(StoreError) {
-                var departed = Departed()
+                var departed = ExportedDeliveries()
                 for delivery in deliveries {
                     guard let (event, data) = try bodies.event(delivery.id, at: delivery.body) else {
                         departed.missing.append(delivery.id)
@@ -45,7 +45,7 @@ extension Replayer {
                     var will: [UInt8]?
                     if let left = delivery.will { will = try bodies.will(at: left.position) }
                     write(
-                        DepartingEvent(
+                        ExportedEvent(
                             delivery: delivery, event: event, definition: Array(data[event.definition]), will: will),
                         &departed.bytes)
                     departed.count += 1

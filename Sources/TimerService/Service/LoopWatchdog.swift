@@ -35,7 +35,7 @@ public final class LoopWatchdog: Worker {
     }
 
     /// The names of the loops that stand still now.
-    public var standing: [String] {
+    public var stalledLoops: [String] {
         state.withLock { state in state.hearts.filter { $0.silence > Self.unhealthySeconds }.map(\.name) }
     }
 

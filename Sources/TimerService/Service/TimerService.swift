@@ -128,7 +128,7 @@ public final class TimerService: Sendable {
     public var isWritable: Bool { log.value?.engine.takesChanges ?? true }
 
     /// Whether this process may answer for timers.
-    public var standing: Standing {
+    public var role: ServerRole {
         guard let place else { return .serving }
         guard ownsLog else { return .standby(owner: place.owner) }
         return place.lease.isValid ? .serving : .leaseOver
@@ -136,7 +136,7 @@ public final class TimerService: Sendable {
 
     /// Position beyond which this process has given and shown nothing, so that the next owner of the log may begin
     /// there; nil where the process does not own the log.
-    public var promisedAtMost: Int64? { log.value?.engine.promisedAtMost }
+    public var claimedThrough: Int64? { log.value?.engine.claimedThrough }
 
     /// Whether this process owns the log.
     public var ownsLog: Bool { log.value != nil }

@@ -47,7 +47,7 @@ extension Turn {
     ///   - part: the result of the step; where `isTotal`, of all steps up to it.
     ///   - isLast: whether the run is done.
     public func keep(_ part: [UInt8], of key: Hash128, fingerprint: Hash128, isTotal: Bool, isLast: Bool) {
-        guard let run = engine.idempotency.standing(of: key) else { return }
+        guard let run = engine.idempotency.runUnderWay(of: key) else { return }
         let index = isTotal ? 0 : run.parts
         engine.record(
             StoredAnswer(

@@ -36,7 +36,7 @@ extension Turn {
 
     /// Changes the timer at `slot` to what its client declares; see `Scheduler.declare`.
     public func declare(_ slot: SlotIndex, definition: inout [UInt8]) throws(ServiceError) {
-        let startsWebhook = engine.isStoppedElsewhere(slot, definition)
+        let startsWebhook = engine.changesStoppedWebhook(slot, definition)
         _ = try change { (scheduler, effects) throws(TimerRefusal) in
             try scheduler.declare(slot, definition: &definition, startsWebhook: startsWebhook, now, &effects)
         }

@@ -3,18 +3,18 @@ public import TimerCore
 /// Deliveries, as clients see and change them.
 extension Turn {
     /// Returns the delivery `id`, pending or dead; nil where there is none.
-    public func delivery(_ id: Int64) -> DeliveryStanding? { engine.scheduler.delivery(id, now) }
+    public func delivery(_ id: Int64) -> DeliveryDetail? { engine.scheduler.delivery(id, now) }
 
     /// Hands deliveries above `id` to `body`, oldest first, until it returns false.
     ///
     /// - Parameters:
     ///   - dead: whether dead letters are wanted, or else pending deliveries.
     ///   - body: gets the top half of the hash of the timer's name too: see `TimerKey.hash`.
-    public func walkDeliveries(after id: Int64, dead: Bool, _ body: (_ hash: UInt32, DeliveryStanding) -> Bool) {
+    public func walkDeliveries(after id: Int64, dead: Bool, _ body: (_ hash: UInt32, DeliveryDetail) -> Bool) {
         var looks = 0
-        engine.scheduler.walkDeliveries(after: id, dead: dead, now) { hash, standing in
+        engine.scheduler.walkDeliveries(after: id, dead: dead, now) { hash, detail in
             looks += 1
-            return body(hash, standing)
+            return body(hash, detail)
         }
         noteLooks(looks)
     }
@@ -29,8 +29,8 @@ extension Turn {
     /// Whether the timer that a delivery belongs to is deleted, though there may be a later one of its name.
     ///
     /// - Parameter definition: as in `redrive`.
-    public func hasLostTimer(_ id: Int64, definition: [UInt8]) -> Bool {
-        engine.scheduler.hasLostTimer(id, TimerKey(definition: definition.span, siphash: engine.scheduler.siphash))
+    public func isTimerDeleted(_ id: Int64, definition: [UInt8]) -> Bool {
+        engine.scheduler.isTimerDeleted(id, TimerKey(definition: definition.span, siphash: engine.scheduler.siphash))
     }
 
     /// Makes a dead letter pending again, for the webhook that its timer has now, or had when it was deleted.

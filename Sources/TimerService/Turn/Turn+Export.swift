@@ -11,14 +11,14 @@ extension Turn {
 
     /// Returns the pending deliveries of the timer at `slot`, in the order in which they are sent. An attempt under
     /// way counts as not made.
-    public func departing(_ slot: SlotIndex) -> [DeliveryStanding] {
+    public func departing(_ slot: SlotIndex) -> [DeliveryDetail] {
         let ids = pendingDeliveries(of: slot)
         noteLooks(ids.count)
         return ids.compactMap { delivery($0).map(Self.withoutAttempt) }
     }
 
     /// Returns a delivery as it is, except that an attempt under way counts as not made.
-    public static func withoutAttempt(_ delivery: DeliveryStanding) -> DeliveryStanding {
+    public static func withoutAttempt(_ delivery: DeliveryDetail) -> DeliveryDetail {
         guard delivery.state == .inFlight else { return delivery }
         var delivery = delivery
         delivery.state = .pending

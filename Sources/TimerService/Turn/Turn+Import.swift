@@ -67,7 +67,7 @@ extension Turn {
         try checkAvailable()
         if let slot = engine.scheduler.find(key), came(slot, createdAt: arrival.createdAt, since: begin) {
             try change { (scheduler, effects) in
-                scheduler.replacePlaced(slot, definition: &definition, arrival, now, &effects)
+                scheduler.replaceImported(slot, definition: &definition, arrival, now, &effects)
             }
             engine.expectSubscriber(key, slot, now)
             return true
@@ -97,31 +97,31 @@ extension Turn {
     /// - Returns: whether the delivery was taken: not where the timer is another one, nor, for a pending delivery,
     ///   where the timer takes none or has as many as it may.
     public func take(
-        _ standing: DeliveryStanding, _ key: borrowing TimerKey, event: Effect, definition: [UInt8], origin: Int64,
+        _ detail: DeliveryDetail, _ key: borrowing TimerKey, event: Effect, definition: [UInt8], origin: Int64,
         takesDeliveries: Bool?, since begin: Int64
     ) throws(ServiceError) -> Bool {
         try checkAvailable()
-        var standing = standing
-        standing.slot = nil
+        var detail = detail
+        detail.slot = nil
         // A delivery that was made here would not be due later either.
-        let longest = standing.state == .dead ? Scheduler.deadLetterLifetime : Self.longestRetry
-        standing.due = min(standing.due, now.wall + longest)
+        let longest = detail.state == .dead ? Scheduler.deadLetterLifetime : Self.longestRetry
+        detail.due = min(detail.due, now.wall + longest)
         if let takesDeliveries {
             recordWill(definition, takesDeliveries: takesDeliveries)
         } else {
             let createdAt = Definition.createdAt(definition.span)
             guard let slot = engine.scheduler.find(key), came(slot, createdAt: createdAt, since: begin),
-                engine.scheduler.takesDeliveries(slot) || standing.state == .dead,
-                standing.state == .dead || !engine.scheduler.hasMostDeliveries(slot)
+                engine.scheduler.takesDeliveries(slot) || detail.state == .dead,
+                detail.state == .dead || !engine.scheduler.hasMostDeliveries(slot)
             else { return false }
-            standing.slot = slot
+            detail.slot = slot
         }
         let body = RecordCodec.event(event, definition: definition.span)
-        standing.id = engine.takePosition()
-        standing.body = standing.id
+        detail.id = engine.takePosition()
+        detail.body = detail.id
         RecordCodec.append(
-            standing, origin: origin, at: now.wall, isEvent: true, body.span, to: &engine.batch.records)
-        engine.scheduler.takeDelivery(standing, definition: definition.span, position: standing.id, now)
+            detail, origin: origin, at: now.wall, isEvent: true, body.span, to: &engine.batch.records)
+        engine.scheduler.takeDelivery(detail, definition: definition.span, position: detail.id, now)
         engine.spent += 1 + body.count / EngineConfiguration.bytesPerChange
         return true
     }

@@ -135,7 +135,7 @@ public import TimerCore
     ) throws(ServiceError) -> SlotIndex? {
         let slot = try found(key)
         guard engine.scheduler.progress(slot).version == basis else { return nil }
-        let startsWebhook = engine.isStoppedElsewhere(slot, definition)
+        let startsWebhook = engine.changesStoppedWebhook(slot, definition)
         _ = try change { (scheduler, effects) throws(TimerRefusal) in
             try scheduler.amend(
                 slot, definition: &definition, startsWebhook: startsWebhook, now, if: condition, &effects)

@@ -156,10 +156,10 @@ final class LogCompaction {
     private static func delivery(_ record: LogRecord, _ row: LogRow) -> Engine.CarriedDelivery? {
         var event = record
         var id = record.position
-        if case .delivery(let standing, let carried) = record.content {
+        if case .delivery(let detail, let carried) = record.content {
             guard let carried else { return nil }
             event = carried
-            id = standing.id
+            id = detail.id
         }
         guard event.owesDelivery else { return nil }
         return Engine.CarriedDelivery(

@@ -4,7 +4,7 @@ extension Failure {
     /// Makes the failure of a request without an answer; where no server was reached, it says what to check.
     init(_ error: HTTPClientError) {
         self.init(.other, error.description)
-        mayPass = [.unreachable, .timedOut, .interrupted].contains(error.kind)
+        isTransient = [.unreachable, .timedOut, .interrupted].contains(error.kind)
         guard error.kind == .unreachable else { return }
         isUnreachable = true
         line += "; is `timerd serve` running? --server or TIMERD_SERVER says where"
@@ -13,6 +13,6 @@ extension Failure {
     /// Makes the failure of an answer that is no success.
     init(_ response: HTTPResponse) {
         self.init(.other, ProblemText.line(response))
-        mayPass = response.status == 429 || response.status >= 500
+        isTransient = response.status == 429 || response.status >= 500
     }
 }

@@ -40,7 +40,7 @@ struct ListWatch {
             let table = part.timers.isEmpty ? ["no timers"] : List.lines(part.timers)
             return [cut(head, size.columns)] + table + (part.next == nil ? [] : ["…"])
         } catch {
-            guard error.mayPass else { throw error }
+            guard error.isTransient else { throw error }
             return [cut(head, size.columns), cut(error.line, size.columns)]
         }
     }

@@ -44,16 +44,17 @@ final class ClusterMember: ClusterPlace, LogHost {
     /// Returns a random number for a session, which is positive.
     @Sendable static func newSession() -> Int64 { Int64(KernelRandom.words(1)[0] >> 1) | 1 }
 
-    private var standing: ClusterStanding? { state.withLock { $0.loop }?.standing }
+    private var clusterState: ClusterState? { state.withLock { $0.loop }?.clusterState }
 
-    var owner: String? { standing?.ownerURL }
+    var owner: String? { clusterState?.ownerURL }
     var map: ClusterMap? {
         guard let loop = state.withLock({ $0.loop }) else { return nil }
-        let standing = loop.standing
-        return ClusterMap(session: standing.session, url: loop.url, nodes: standing.nodes, owner: standing.owner)
+        let clusterState = loop.clusterState
+        return ClusterMap(
+            session: clusterState.session, url: loop.url, nodes: clusterState.nodes, owner: clusterState.owner)
     }
-    var takeovers: Int { standing?.takeovers ?? 0 }
-    var fenced: Int { standing?.fenced ?? 0 }
+    var takeovers: Int { clusterState?.takeovers ?? 0 }
+    var fenced: Int { clusterState?.fenced ?? 0 }
 
     /// Joins the cluster; `service` serves its log whenever this server owns it.
     ///
@@ -118,7 +119,7 @@ final class ClusterMember: ClusterPlace, LogHost {
         state.update { $0.hasLeft = true }
         routeWatch.stop()
         let (service, loop) = state.withLock { ($0.service, $0.loop) }
-        loop?.leave(promised: service?.promisedAtMost ?? .max, seconds: seconds)
+        loop?.leave(promised: service?.claimedThrough ?? .max, seconds: seconds)
         // Both hold a reference to this member.
         state.withLock { ($0.service, $0.loop) = (nil, nil) }
         store.disconnect()

@@ -25,11 +25,11 @@ final class RouteWatch: RouteSource {
     func start(_ loop: MembershipLoop) {
         Thread(name: "routes") { [weak loop] in
             var found: [String: Found] = [:]
-            guard var standing = loop?.standing else { return }
+            guard var clusterState = loop?.clusterState else { return }
             while !self.isEnded.withLock({ $0 }) {
-                self.update(standing, &found)
+                self.update(clusterState, &found)
                 guard let loop else { return }
-                standing = loop.standing(otherThan: standing, within: Self.longestPause)
+                clusterState = loop.clusterState(otherThan: clusterState, within: Self.longestPause)
             }
         }.detach()
     }
@@ -40,11 +40,11 @@ final class RouteWatch: RouteSource {
     /// Calls `body` whenever the routes have changed.
     func observeRoutes(_ body: @escaping @Sendable () -> Void) { observers.withLock { $0.append(body) } }
 
-    private func update(_ standing: ClusterStanding, _ found: inout [String: Found]) {
+    private func update(_ clusterState: ClusterState, _ found: inout [String: Found]) {
         let now = Clocks.monotonic()
-        found = found.filter { peer, _ in standing.nodes.contains { $0.peer == peer } }
-        let destinations = standing.nodes.compactMap { node -> ClusterRoutes.Destination? in
-            guard node.session != standing.session, let (host, port) = PeerURL.parts(node.peer) else { return nil }
+        found = found.filter { peer, _ in clusterState.nodes.contains { $0.peer == peer } }
+        let destinations = clusterState.nodes.compactMap { node -> ClusterRoutes.Destination? in
+            guard node.session != clusterState.session, let (host, port) = PeerURL.parts(node.peer) else { return nil }
             if found[node.peer].map({ now - $0.at > Self.freshness }) ?? true, let address = Self.lookUp(host) {
                 found[node.peer] = Found(address: address, at: now)
             }
@@ -53,7 +53,7 @@ final class RouteWatch: RouteSource {
         }
         let routes = ClusterRoutes(
             destinations: destinations,
-            owner: standing.owner.flatMap { $0.session == standing.session ? nil : $0.session })
+            owner: clusterState.owner.flatMap { $0.session == clusterState.session ? nil : $0.session })
         guard routes != self.routes.value else { return }
         self.routes.publish(routes)
         for observer in observers.withLock({ $0 }) { observer() }

@@ -26,7 +26,7 @@ enum RecordLine {
                 writer.string(reason.name)
             }
             if let fire { append(fire, &writer) }
-            append(toldBy: record, &writer)
+            append(withDetailsOf: record, &writer)
             writer.key("previous")
             writer.string(String(record.previous))
             if let outcome = record.outcome {
@@ -143,7 +143,7 @@ enum RecordLine {
     }
 
     /// Writes what only some events have: the next fire, and how long a watchdog was stalled and silent.
-    private static func append(toldBy record: LogRecord, _ writer: inout JSONWriter) {
+    private static func append(withDetailsOf record: LogRecord, _ writer: inout JSONWriter) {
         if case .at(let instant) = record.nextFire {
             writer.key("nextFireAt")
             writer.instant(instant)
@@ -199,7 +199,7 @@ enum RecordLine {
         }
     }
 
-    private static func append(_ delivery: DeliveryStanding, _ writer: inout JSONWriter) {
+    private static func append(_ delivery: DeliveryDetail, _ writer: inout JSONWriter) {
         writer.key("delivery")
         writer.string(String(delivery.id))
         writer.key("state")

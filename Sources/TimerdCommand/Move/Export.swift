@@ -48,7 +48,7 @@ struct Export: ParsableCommand {
                 return lines
             } catch {
                 output.discard()
-                guard error.mayPass, left > 0 else { throw error }
+                guard error.isTransient, left > 0 else { throw error }
                 Console.error("timerd: \(error.line); once more")
             }
         }

@@ -35,7 +35,7 @@ struct ExportReader {
         guard response.status == 200 else { throw Failure(response) }
         guard let last = JSONObject(state.lastLine), last["end"] == "true", last["lines"] == "\(state.lines - 1)" else {
             var failure = Failure(.other, "the export ended before its last line")
-            failure.mayPass = true
+            failure.isTransient = true
             throw failure
         }
         return state.lines

@@ -57,7 +57,7 @@ struct ImportSender {
         while true {
             do throws(Failure) { return try take(try service.exchange(request(lines)), lines) } catch {
                 left -= 1
-                guard error.mayPass, left > 0 else {
+                guard error.isTransient, left > 0 else {
                     progress.end()
                     let place = "lines \(sent + 1) to \(sent + count)"
                     throw Failure(error.code, "\(place): \(error.line); \(sent) lines before them are imported")
@@ -95,7 +95,7 @@ struct ImportSender {
             var failure = Failure(response)
             // A request whose answer did not come in time may still be under way.
             let type = JSONObject(response.body)?["type"]
-            failure.mayPass = failure.mayPass || type == "/problems/idempotency-in-progress"
+            failure.isTransient = failure.isTransient || type == "/problems/idempotency-in-progress"
             if let line = JSONObject(response.body)?["line"].flatMap({ Int($0) }),
                 lines.numbers.indices.contains(line - 1)
             {

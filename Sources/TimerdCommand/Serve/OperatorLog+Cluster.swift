@@ -7,13 +7,13 @@ extension OperatorLog {
         switch event {
         case .joined(let session):
             logger.info("joined the cluster", metadata: ["session": "\(session)"])
-        case .standsBy(let owner):
+        case .ownedElsewhere(let owner):
             logger.notice("another node serves; this one stands by", metadata: ["owner": "\(owner)"])
         case .took: logger.notice("took the timers over")
         case .fenced: logger.warning("another node has taken the timers over")
-        case .adoptionFailed(let error): tellSeldom("the log can't be read; it is tried again", "\(error)")
+        case .adoptionFailed(let error): logThrottled("the log can't be read; it is tried again", "\(error)")
         case .unreachable(let error):
-            tellSeldom("the database does not answer", "\(error)")
+            logThrottled("the database does not answer", "\(error)")
         case .leaseLost:
             logger.error("no beat has reached the database in time: nothing is answered until one does")
         case .leaseRegained:
@@ -22,7 +22,7 @@ extension OperatorLog {
             logger.warning(
                 "another node saw no beat of this one and has ended its session; everything is dropped and begun anew",
                 metadata: ["session": "\(session)"])
-        case .sessionGivenUp(let session, let reason):
+        case .sessionDropped(let session, let reason):
             logger.warning("the session is given up", metadata: ["session": "\(session)", "reason": "\(reason)"])
         case .ended(let node):
             logger.warning(

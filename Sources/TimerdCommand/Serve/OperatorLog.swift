@@ -78,9 +78,9 @@ final class OperatorLog: Sendable {
             logger.notice(
                 "time zones have changed; cron timers were planned anew",
                 metadata: ["timers": .stringConvertible(timers)])
-        case .appendFailed(let outcome): tellFailure(outcome)
+        case .appendFailed(let outcome): logFirstFailure(outcome)
         case .storageStillFailing(let error):
-            tellSeldom("storage still fails", "\(error)")
+            logThrottled("storage still fails", "\(error)")
         case .readAnew(let seconds):
             logger.notice("the log was read anew", metadata: ["ms": Self.milliseconds(seconds)])
         case .storageRecovered:
@@ -103,16 +103,16 @@ final class OperatorLog: Sendable {
                     "command": "\(String(decoding: command, as: UTF8.self))",
                 ])
         case .deliveryUnreadable(let error):
-            tellSeldom("an event could not be read for its delivery", "\(error)")
+            logThrottled("an event could not be read for its delivery", "\(error)")
         case .eventsUnreadable(let error):
-            tellSeldom("old events could not be read for a stream", "\(error)")
+            logThrottled("old events could not be read for a stream", "\(error)")
         case .compactionFailed(let error):
-            tellSeldom("old rows could not be compacted", "\(error)")
+            logThrottled("old rows could not be compacted", "\(error)")
         }
     }
 
     /// Reports the first failure of an outage.
-    private func tellFailure(_ outcome: AppendOutcome) {
+    private func logFirstFailure(_ outcome: AppendOutcome) {
         let isFirst = state.withLock { state in
             defer { state.isFailing = true }
             return !state.isFailing
@@ -131,7 +131,7 @@ final class OperatorLog: Sendable {
 
     /// Writes a failure of something that is tried several times a second: at once, then once a minute while the
     /// reason is the same.
-    func tellSeldom(_ message: Logger.Message, _ reason: String) {
+    func logThrottled(_ message: Logger.Message, _ reason: String) {
         let isNews = state.withLock { state in
             let now = Clocks.monotonic()
             if let last = state.told[reason], now - last < Self.repeatPause { return false }

@@ -70,7 +70,7 @@ struct Serve: ParsableCommand {
         let signals = Signals(takesReloads: true)
         let settings = try SettingReader(flags: flags, environment)
         let configuration = try ServeConfiguration(settings)
-        Environment.forgetServiceManager()
+        Environment.unsetServiceManagerVariables()
         try ServerRun(settings, configuration, unknownVariables: environment.unknown, signals).run()
     }
 

@@ -76,7 +76,7 @@ extension ServerRun {
                 return store
             } catch {
                 guard error.kind == .unavailable || error.kind == .io else { throw error }
-                operatorLog.tellSeldom("the database can't be reached; it is tried again", "\(error)")
+                operatorLog.logThrottled("the database can't be reached; it is tried again", "\(error)")
                 _ = Guarded(()).wait(nanoseconds: Self.connectPause) { _ in nil as Void? }
             }
         }

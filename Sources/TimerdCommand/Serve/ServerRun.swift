@@ -70,7 +70,7 @@ struct ServerRun {
                 metadata: ["file": "\(list.path)"])
         }
         manager.serving(
-            isHealthy: { service.watchdog.standing.isEmpty }, isReady: { service.isWritable })
+            isHealthy: { service.watchdog.stalledLoops.isEmpty }, isReady: { service.isWritable })
         let reload = Reload(settings: settings, running: configuration, logger: logger)
         while signals.next() == .reload { manager.reloading { reload.run() } }
         manager.stopping()
@@ -107,7 +107,7 @@ struct ServerRun {
     private func forwarding(_ member: ClusterMember) -> Forwarding? {
         configuration.clusterTokens.first.map { token in
             Forwarding(by: member.routeWatch, token: token) { [operatorLog] in
-                operatorLog.tellSeldom("another server does not take this one's --cluster-token-file", "401")
+                operatorLog.logThrottled("another server does not take this one's --cluster-token-file", "401")
             }
         }
     }

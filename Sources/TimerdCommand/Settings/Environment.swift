@@ -47,7 +47,7 @@ struct Environment {
 
     /// Removes the variables that the service manager meant for this process alone, so that no child takes them
     /// for its own. Must be called before other threads read the environment.
-    static func forgetServiceManager() {
+    static func unsetServiceManagerVariables() {
         for name in [notifySocket, watchdogInterval, watchdogProcess, passedCount, passedTo, passedNames] {
             unsafe unsetenv(name)
         }

@@ -5,7 +5,7 @@ import Platform
 enum Console {
     /// The record that takes what the running command prints; nil in a process of its own, which prints to the two
     /// descriptors.
-    @TaskLocal static var record: ConsoleRecord?
+    @TaskLocal static var record: ConsoleCapture?
 
     /// The error number of the first write to standard output that failed; 0 while there is none.
     private static let fault = Guarded<Int32>(0)

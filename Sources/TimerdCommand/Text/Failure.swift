@@ -28,7 +28,7 @@ struct Failure: Error, Sendable {
     var isUnreachable = false
     /// Whether the failure may pass by itself: no server, no answer, or a server that has too much to do or is
     /// starting.
-    var mayPass = false
+    var isTransient = false
 
     /// Makes a failure; see the members.
     init(_ code: Code, _ line: String) {

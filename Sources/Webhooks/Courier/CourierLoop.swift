@@ -18,7 +18,7 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
     private let resolver: Resolver
     private let proxy: CourierProxy
     private var book = AddressBook()
-    private var awaited = AwaitedNames()
+    private var awaited = WaitingRequests()
     private var underWay: [CourierTransfer] = []
     private var idle: [CourierTransfer] = []
     private var arrived: [CourierRequest] = []

@@ -72,7 +72,7 @@ struct ClusterLoopTests {
         let second = Node(1, cluster, timing)
         defer { second.die() }
         try eventually("the second node stands by") {
-            second.events.withLock { $0.contains(.standsBy(owner: "http://node-0")) }
+            second.events.withLock { $0.contains(.ownedElsewhere(owner: "http://node-0")) }
         }
         try body(first, second)
     }
@@ -81,11 +81,11 @@ struct ClusterLoopTests {
         let cluster = try Cluster()
         try Self.withPair(cluster) { owner, other in
             #expect(other.served.withLock { $0 == nil })
-            #expect(try other.loop.standing.ownerURL == "http://node-0")
+            #expect(try other.loop.clusterState.ownerURL == "http://node-0")
             owner.die()
             try eventually("the other node serves") { other.isServing }
-            #expect(try other.loop.standing.takeovers == 1)
-            #expect(try other.loop.standing.ownerURL == nil)
+            #expect(try other.loop.clusterState.takeovers == 1)
+            #expect(try other.loop.clusterState.ownerURL == nil)
             try eventually("the operator is told") { other.events.withLock { $0.contains(.took) } }
         }
     }
@@ -107,22 +107,22 @@ struct ClusterLoopTests {
         let timing = MembershipTiming()
         try Self.withPair(cluster, timing) { owner, other in
             let epochs = try cluster.integer("SELECT epoch FROM timerd_owner")
-            let session = try owner.loop.standing.session
+            let session = try owner.loop.clusterState.session
             let start = Clocks.boottime() + 100_000_000
             try server.restart(.immediate)
             try eventually("the lease counts from a beat to the new server") {
                 owner.lease.isValid && owner.lease.remaining > start + timing.lease - Clocks.boottime()
             }
-            #expect(try owner.loop.standing.session == session && owner.isServing)
+            #expect(try owner.loop.clusterState.session == session && owner.isServing)
             #expect(try cluster.integer("SELECT epoch FROM timerd_owner") == epochs)
-            #expect(try other.loop.standing.takeovers == 0)
+            #expect(try other.loop.clusterState.takeovers == 0)
         }
     }
 
     @Test func `a node whose session was ended drops the log and comes back with another`() throws {
         let cluster = try Cluster()
         try Self.withPair(cluster) { owner, other in
-            let session = try owner.loop.standing.session
+            let session = try owner.loop.clusterState.session
             try cluster.execute("UPDATE timerd_node SET ended = true WHERE session = \(session)")
             try eventually("the first node has learnt so") {
                 owner.events.withLock { $0.contains(.sessionEnded(session: session)) }
@@ -130,7 +130,7 @@ struct ClusterLoopTests {
             // The first node is to own the log again, unless the second was quicker than its new session.
             try eventually("one of the nodes serves") { owner.isServing != other.isServing }
             let serving = owner.isServing ? owner : other
-            let owning = try serving.loop.standing.session
+            let owning = try serving.loop.clusterState.session
             #expect(owning != session)
             #expect(try cluster.integer("SELECT session FROM timerd_owner") == owning)
         }

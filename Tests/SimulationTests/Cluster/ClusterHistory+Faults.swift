@@ -78,7 +78,7 @@ extension ClusterHistory {
                 leaveOnceCommitted(process, patience: patience - 1)
             }
         }
-        let promised = process.promisedAtMost ?? .max
+        let promised = process.claimedThrough ?? .max
         perform(process.membership.leave(promised: promised, at: process.machine.instant), process)
     }
 

@@ -111,7 +111,7 @@ final class ClusterProcess {
         TimerKey(id: Array(id.utf8).span, siphash: SipHash(secret: SimulatedStore.secret))
     }
 
-    /// Whether the process answers requests: see `TimerService.standing`.
+    /// Whether the process answers requests: see `TimerService.role`.
     var isServing: Bool { isAwake && log != nil && lease.isValid && !isLeaving }
 
     /// Whether the committer has something to do.
@@ -157,8 +157,8 @@ final class ClusterProcess {
         alarm.arm(boottime: .max)
     }
 
-    /// The position beyond which the process has promised nothing: see `TimerService.promisedAtMost`.
-    var promisedAtMost: Int64? { log?.engine.promisedAtMost }
+    /// The position beyond which the process has promised nothing: see `TimerService.claimedThrough`.
+    var claimedThrough: Int64? { log?.engine.claimedThrough }
 
     /// Ends the process, at any instant.
     func kill() {

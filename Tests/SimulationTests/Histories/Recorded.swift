@@ -14,7 +14,7 @@ struct Recorded {
     /// The outcome of an attempt.
     var outcome: DeliveryOutcome?
     /// A delivery as a client changed it, or as a compaction carried it.
-    var delivery: DeliveryStanding?
+    var delivery: DeliveryDetail?
     /// The content that the delivery's receiver must get, where the record holds that.
     var body: [UInt8]?
     /// The whole definition, where the record holds it.
@@ -35,8 +35,8 @@ struct Recorded {
             event.owes = record.owesDelivery
             outcome = record.outcome
         case .snapshot, .kick: isState = true
-        case .delivery(let standing, let carried):
-            delivery = standing
+        case .delivery(let detail, let carried):
+            delivery = detail
             body = carried.map { Self.body(of: $0, row.data) }
         case .answer, .versionFloor, .mark, .condensed, .will, .drain, .importProgress: return nil
         }

@@ -137,7 +137,7 @@ extension Simulation {
         let result = server.engine.fire()
         let now = server.now()
         guard server.isOpen else { return .done }
-        if stoodStill(now, before) {
+        if wasStalled(now, before) {
             for clock in TimerClock.allCases { missedUntil[clock] = now.down(clock) }
         }
         lastAdvance = now.elapsed
@@ -152,7 +152,7 @@ extension Simulation {
     ///
     /// A loop with nothing to do sleeps for any time, and is stalled from the instant at which it should have woken.
     /// The server decides where no single timer determines that instant.
-    private func stoodStill(_ now: Now, _ before: ClockReadings) -> Bool {
+    private func wasStalled(_ now: Now, _ before: ClockReadings) -> Bool {
         guard now.elapsed - lastAdvance > Self.second || hasFolded else { return false }
         let isSure = model.timers.values.contains { timer in
             timer.progress.isPlanned && timer.rules.clock == .continuous && !changed.contains(timer.id)

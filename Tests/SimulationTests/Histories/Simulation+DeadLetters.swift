@@ -29,7 +29,7 @@ extension Simulation {
     private func definition(ofEvent id: Int64) throws -> [UInt8]? {
         guard let body = server.engine.turn({ $0.delivery(id)?.body }), !isDoomed else { return nil }
         let reader = try store.makeReader()
-        var bodies = EventBodies { position throws(StoreError) in try reader.row(holding: position) }
+        var bodies = EventReader { position throws(StoreError) in try reader.row(holding: position) }
         return try bodies.event(id, at: body).map { Array($0.data[$0.event.definition]) }
     }
 
@@ -67,19 +67,19 @@ extension Simulation {
 
     private func expectChange(_ id: Int64, _ state: DeliveryState) throws {
         let found = try unseen()
-        let standing = found.first?.delivery
+        let detail = found.first?.delivery
         try promise(
-            found.count == 1 && standing?.id == id && standing?.state == state && standing?.attempts == 0
-                || state == .stopped && found.count == 1 && standing?.id == id && standing?.state == state,
+            found.count == 1 && detail?.id == id && detail?.state == state && detail?.attempts == 0
+                || state == .stopped && found.count == 1 && detail?.id == id && detail?.state == state,
             "delivery \(id) changes as \(found), not to \(state.name)")
     }
 
     /// Every delivery of `scheduler`.
-    static func deliveries(_ scheduler: borrowing Scheduler, _ now: Now) -> [Int64: DeliveryStanding] {
-        var found: [Int64: DeliveryStanding] = [:]
+    static func deliveries(_ scheduler: borrowing Scheduler, _ now: Now) -> [Int64: DeliveryDetail] {
+        var found: [Int64: DeliveryDetail] = [:]
         for isDead in [false, true] {
-            scheduler.walkDeliveries(after: .min, dead: isDead, now) { _, standing in
-                found[standing.id] = standing
+            scheduler.walkDeliveries(after: .min, dead: isDead, now) { _, detail in
+                found[detail.id] = detail
                 return true
             }
         }
@@ -91,19 +91,19 @@ extension Simulation {
     /// - Parameter isFold: whether they come from a log, which holds neither attempts under way nor the drops of dead
     ///   letters.
     func checkDeliveries(
-        _ held: [Int64: DeliveryStanding], _ expected: Model, _ now: Now, isFold: Bool = false
+        _ held: [Int64: DeliveryDetail], _ expected: Model, _ now: Now, isFold: Bool = false
     ) throws(BrokenPromise) {
-        for (id, standing) in held where expected.deliveries[id] == nil {
+        for (id, detail) in held where expected.deliveries[id] == nil {
             try promise(
-                standing.state == .dead && isFold && expected.evicted[id] != nil,
-                "delivery \(id) is \(standing.state.name), nothing is owed")
+                detail.state == .dead && isFold && expected.evicted[id] != nil,
+                "delivery \(id) is \(detail.state.name), nothing is owed")
         }
         let dead = held.values.filter { $0.state == .dead }.map(\.id)
         // A delivery that died since the last comparison may be older than a dead letter that was dropped before.
         let oldest = dead.filter { !expected.buried.contains($0) }.min() ?? .max
         let wereTooMany = expected.deliveries.values.count { $0.isDead } > Model.deadLetters
         for delivery in expected.deliveries.values {
-            guard let standing = held[delivery.id] else {
+            guard let detail = held[delivery.id] else {
                 // The oldest dead letter is dropped when there are too many; some of the others may have expired
                 // by now.
                 let hadToGo = (wereTooMany || dead.count >= Model.deadLetters - 3) && delivery.id < oldest
@@ -112,21 +112,21 @@ extension Simulation {
                 else { throw BrokenPromise("\(delivery) is forgotten") }
                 continue
             }
-            let isUnderWay = standing.state == .inFlight
+            let isUnderWay = detail.state == .inFlight
             let mayBeUnderWay = !isFold && expected.lateResults.contains(delivery.id)
             let isRight =
                 switch delivery.phase {
                 case .dead:
-                    standing.state == .dead && standing.reason == delivery.reason
-                        && (standing.lastAttempt?.status ?? 0) == delivery.status
-                case .pending: standing.state == .pending || standing.state == .waiting || mayBeUnderWay && isUnderWay
+                    detail.state == .dead && detail.reason == delivery.reason
+                        && (detail.lastAttempt?.status ?? 0) == delivery.status
+                case .pending: detail.state == .pending || detail.state == .waiting || mayBeUnderWay && isUnderWay
                 case .underWay: isFold || isUnderWay
                 }
-            let attempts = standing.attempts - (isUnderWay ? 1 : 0)
-            let belongs = delivery.isDead || (standing.slot != nil) == (expected.lives[delivery.timer] == delivery.life)
+            let attempts = detail.attempts - (isUnderWay ? 1 : 0)
+            let belongs = delivery.isDead || (detail.slot != nil) == (expected.lives[delivery.timer] == delivery.life)
             try promise(
                 isRight && belongs && attempts == delivery.attempts,
-                "\(delivery) is held as \(standing), isFold: \(isFold)")
+                "\(delivery) is held as \(detail), isFold: \(isFold)")
         }
     }
 
@@ -148,7 +148,7 @@ extension Simulation {
     }
 
     /// Drops the model's dead letters that the server dropped, as their time is over or there were too many.
-    func dropExpired(_ held: [Int64: DeliveryStanding]) {
+    func dropExpired(_ held: [Int64: DeliveryDetail]) {
         for (id, delivery) in model.deliveries where delivery.isDead && held[id] == nil {
             goneLetters.insert(id)
             model.evicted[id] = delivery
@@ -166,7 +166,7 @@ extension Simulation {
         else { return }
         let now = server.now()
         let held = Self.deliveries(server.engine.scheduler, now)
-        for (id, standing) in held where standing.state == .dead {
+        for (id, detail) in held where detail.state == .dead {
             guard let delivery = model.deliveries[id], !delivery.isAdrift, case .dead(let until) = delivery.phase else {
                 continue
             }

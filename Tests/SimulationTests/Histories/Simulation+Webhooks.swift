@@ -78,11 +78,11 @@ extension Simulation {
         let engine = server.engine
         try promise(isDoomed || engine.durableHead < engine.batch.head, "the event of a delivery can't be read")
         let now = server.now()
-        for (id, standing) in Self.deliveries(engine.scheduler, now) where standing.state == .waiting {
+        for (id, detail) in Self.deliveries(engine.scheduler, now) where detail.state == .waiting {
             guard case .pending(let from)? = model.deliveries[id]?.phase, from <= now.down(.continuous) else {
                 continue
             }
-            model.deliveries[id]?.phase = .pending(from: standing.due - now.wallOffset)
+            model.deliveries[id]?.phase = .pending(from: detail.due - now.wallOffset)
         }
     }
 

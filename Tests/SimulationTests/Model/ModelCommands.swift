@@ -99,7 +99,7 @@ extension ModelStep {
         let due = timer.progress.due
         var reached = now.down(rules.clock)
         if let until = rules.until { reached = min(reached, now.due(ofWall: until, on: rules.clock)) }
-        noteplanned(byCommand: true)
+        notePlanned(byCommand: true)
         guard due <= reached, !timer.isSpent else {
             tell(.resumed)
             return goOn(due)
@@ -224,7 +224,7 @@ extension ModelStep {
             timer.progress.flags.remove(.unplanned)
             let end = now.down(rules.clock)
             timer.progress.due = since + (end > since ? (end - since) / period + 1 : 1) * period
-            noteplanned(byCommand: true)
+            notePlanned(byCommand: true)
         }
     }
 }

@@ -53,10 +53,10 @@ struct ModelStep {
     /// Plans the next fire by a command.
     mutating func plan(_ due: Int64) {
         timer.progress.due = due
-        noteplanned(byCommand: true)
+        notePlanned(byCommand: true)
     }
 
-    mutating func noteplanned(byCommand: Bool) {
+    mutating func notePlanned(byCommand: Bool) {
         timer.plannedAt = (uptime, now.down(rules.clock))
         timer.hiccups = 0
         timer.isDueAtOnce = byCommand && timer.progress.due < now.up(rules.clock)
@@ -99,7 +99,7 @@ struct ModelStep {
             .fired, reason: reason,
             fire: FireDetail(
                 scheduledAt: now.wall(of: due, on: rules.clock), latenessUs: lateness, missed: missed))
-        if reason != .manual { noteplanned(byCommand: false) }
+        if reason != .manual { notePlanned(byCommand: false) }
         if waits && !timer.isSpent && !timer.isOver(now) { return }
         goOn(next)
     }
@@ -168,7 +168,7 @@ extension ModelStep {
             goOn(timer.following(last.due, now))
             guard timer.progress.state == .running else { return }
             leaveMovedInstant(timer.progress.due)
-            noteplanned(byCommand: false)
+            notePlanned(byCommand: false)
             return tell(nil)
         }
         if rules.misfire == .once {

@@ -33,11 +33,11 @@ struct DeliveryRunTests {
         try turn { (turn: borrowing Turn) in reading.recheck(turn) }
     }
 
-    private func standings(_ ids: [Int64]) throws -> [DeliveryStanding] {
+    private func details(_ ids: [Int64]) throws -> [DeliveryDetail] {
         try turn { (turn: borrowing Turn) in
-            var standings: [DeliveryStanding] = []
-            for id in ids { if let standing = turn.delivery(id) { standings.append(standing) } }
-            return standings
+            var details: [DeliveryDetail] = []
+            for id in ids { if let detail = turn.delivery(id) { details.append(detail) } }
+            return details
         }
     }
 
@@ -86,7 +86,7 @@ struct DeliveryRunTests {
             while page == nil {
                 switch try turn({ (turn: borrowing Turn) in run.step(turn) }) {
                 case .more: break
-                case .needsEvents(let reading): page = reading.entries.map(\.standing.id)
+                case .needsEvents(let reading): page = reading.entries.map(\.detail.id)
                 case .done: page = []
                 }
             }
@@ -115,8 +115,8 @@ struct DeliveryRunTests {
 
     @Test func `events are read a piece at a time, in order`() throws {
         let ids = try fired("tea", 300)
-        let standings = try standings(ids)
-        let reading = DeliveryEventReading(standings)
+        let details = try details(ids)
+        let reading = DeliveryEventReading(details)
         let event = try event("tea")
         var pieces: [Int] = []
         while !reading.isRead {
@@ -125,15 +125,15 @@ struct DeliveryRunTests {
         }
         #expect(pieces == [128, 128, 44])
         #expect(try settle(reading))
-        #expect(reading.entries.map(\.standing.id) == ids)
+        #expect(reading.entries.map(\.detail.id) == ids)
     }
 
     @Test func `an event that was written anew is looked up again, one that is gone left out`() throws {
         let ids = try fired("tea", 3)
-        var standings = try standings(ids)
-        standings[1].body -= 1
-        standings.append(DeliveryStanding(id: 7, body: 7, slot: nil, state: .dead))
-        let reading = DeliveryEventReading(standings)
+        var details = try details(ids)
+        details[1].body -= 1
+        details.append(DeliveryDetail(id: 7, body: 7, slot: nil, state: .dead))
+        let reading = DeliveryEventReading(details)
         let event = try event("tea")
         reading.take([event, nil, nil, nil])
         #expect(reading.isRead)
@@ -143,12 +143,12 @@ struct DeliveryRunTests {
         #expect(reading.piece.map(\.id) == [ids[1]] && reading.newest == ids[1])
         reading.take([event])
         #expect(try settle(reading))
-        #expect(reading.entries.map(\.standing.id) == [ids[0], ids[1]])
+        #expect(reading.entries.map(\.detail.id) == [ids[0], ids[1]])
     }
 
     @Test func `an event that moves on and on is given up`() throws {
         let ids = try fired("tea", 1)
-        let reading = DeliveryEventReading(try standings(ids))
+        let reading = DeliveryEventReading(try details(ids))
         var rounds = 0
         repeat {
             rounds += 1
@@ -195,12 +195,12 @@ struct DeliveryRunTests {
         ),
     ])
     func `a delivery says what its state has to say`(state: DeliveryState, told: String) throws {
-        var standing = DeliveryStanding(id: 5, body: 5, slot: nil, state: state)
-        standing.attempts = 2
-        standing.due = 7 * 86_400_000 + 1_000
-        if state == .dead { standing.reason = .backlog }
+        var detail = DeliveryDetail(id: 5, body: 5, slot: nil, state: state)
+        detail.attempts = 2
+        detail.due = 7 * 86_400_000 + 1_000
+        if state == .dead { detail.reason = .backlog }
         var json = JSONWriter()
-        DeliveryJSON.write(DeliveryEntry(standing: standing, event: try event("tea")), &json)
+        DeliveryJSON.write(DeliveryEntry(detail: detail, event: try event("tea")), &json)
         let text = String(decoding: json.bytes, as: UTF8.self)
         #expect(
             text.hasPrefix(

@@ -13,7 +13,7 @@ struct ProblemTests {
             #expect(refusal.outcome == "none")
             #expect(refusal.detail.contains("nothing was changed") || refusal.kind == .storageUnavailable)
             var cut = refusal
-            cut.standsInPart()
+            cut.markPartlyApplied()
             #expect(cut.outcome == "unknown")
             #expect(!cut.detail.contains("nothing"))
             #expect(cut.kind == refusal.kind)
@@ -23,7 +23,7 @@ struct ProblemTests {
 
     @Test func `a refusal that is about the request itself stays what it is`() {
         var problem = Problem(.invalidRequest, "no such field")
-        problem.standsInPart()
+        problem.markPartlyApplied()
         #expect(problem.outcome == nil)
         #expect(problem.detail == "no such field")
     }

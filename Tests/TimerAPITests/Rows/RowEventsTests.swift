@@ -30,7 +30,7 @@ struct RowEventsTests {
             var draft = StreamPortionDraft(key)
             #expect(draft.take(events, after: StreamCursor(cursor)) == StreamCursor(15))
             let stream = EventStream(
-                id: 1, plan: StreamPlan(), channel: StreamChannel(key), sink: .closed, origin: nil, now: 0)
+                id: 1, plan: StreamPlan(), table: nil, channel: StreamChannel(key), sink: .closed, origin: nil, now: 0)
             #expect(draft.finish(through: StreamCursor(15)).share(of: stream).count == count)
         }
     }

@@ -16,7 +16,7 @@ struct FormatTests {
         bench.others = [MembershipBench.node(99, "http://z")]
         bench.others[0].reads = 1
         bench.settle()
-        #expect(bench.membership.standing.format == 1)
+        #expect(bench.membership.clusterState.format == 1)
         #expect(!bench.calls.contains { $0.request == .announce(format: 2) })
         bench.others[0].reads = 2
         bench.sleep()
@@ -29,6 +29,6 @@ struct FormatTests {
         bench.others = [MembershipBench.node(99, "http://z")]
         bench.others[0].reads = 1
         bench.settle()
-        #expect(bench.membership.standing.format == 1)
+        #expect(bench.membership.clusterState.format == 1)
     }
 }

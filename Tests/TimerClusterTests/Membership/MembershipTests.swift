@@ -33,7 +33,7 @@ struct MembershipTests {
         #expect(bench.reports(.leaseLost))
         let next = try #require(bench.beat)
         bench.answer(next, .view(bench.view()))
-        #expect(bench.reports(.leaseRegained) && bench.membership.standing.isServing)
+        #expect(bench.reports(.leaseRegained) && bench.membership.clusterState.isServing)
     }
 
     @Test func `beats come every half second, and a failed one is repeated soon`() throws {
@@ -73,7 +73,7 @@ struct MembershipTests {
         bench.answer(try #require(bench.beat), .view(bench.view(isLive: false)))
         #expect(bench.steps == [.report(.sessionEnded(session: session)), .revokeLease, .drop])
         #expect(bench.calls.isEmpty && bench.membership.nextWake == .max)
-        #expect(bench.membership.standing.nodes.isEmpty && bench.membership.standing.ownerURL == nil)
+        #expect(bench.membership.clusterState.nodes.isEmpty && bench.membership.clusterState.ownerURL == nil)
         bench.perform(.drop)
         #expect(bench.calls.count == 1 && bench.membership.session != session)
     }
@@ -100,10 +100,10 @@ struct MembershipTests {
         #expect(bench.takes == [TakeOrder(epoch: 0, from: 0, session: session, clock: clock)])
         bench.answerAsAsked(try #require(bench.calls.first))
         #expect(bench.reports(.took) && bench.todo == [.adopt(LogOwner(epoch: 1, session: session))])
-        #expect(!bench.membership.standing.isServing)
+        #expect(!bench.membership.clusterState.isServing)
         bench.settleAll()
-        #expect(bench.membership.standing.isServing && bench.membership.standing.takeovers == 1)
-        #expect(bench.membership.standing.ownerURL == nil)
+        #expect(bench.membership.clusterState.isServing && bench.membership.clusterState.takeovers == 1)
+        #expect(bench.membership.clusterState.ownerURL == nil)
     }
 
     @Test func `a node stands by while another one owns the log`() {
@@ -111,15 +111,15 @@ struct MembershipTests {
         bench.others = [MembershipBench.node(7, "http://z")]
         bench.owner = LogOwner(epoch: 1, session: 7)
         bench.settleAll()
-        #expect(bench.takes.isEmpty && bench.reports(.standsBy(owner: "http://z")))
-        #expect(bench.membership.standing.ownerURL == "http://z")
+        #expect(bench.takes.isEmpty && bench.reports(.ownedElsewhere(owner: "http://z")))
+        #expect(bench.membership.clusterState.ownerURL == "http://z")
     }
 
     @Test func `a node stands by while another one is to take the log`() {
         var bench = MembershipBench()
         bench.others = [MembershipBench.node(7, "http://a")]
         bench.settle()
-        #expect(bench.takes.isEmpty && bench.membership.standing.ownerNode == nil)
+        #expect(bench.takes.isEmpty && bench.membership.clusterState.ownerNode == nil)
     }
 
     @Test func `a node whose beat stays the same for two and a half seconds is ended, then replaced`() throws {
@@ -137,7 +137,7 @@ struct MembershipTests {
         #expect(bench.takes.isEmpty)
         bench.others = []
         bench.settleAll()
-        #expect(bench.reports(.ended(silent)) && bench.membership.standing.isServing)
+        #expect(bench.reports(.ended(silent)) && bench.membership.clusterState.isServing)
     }
 
     @Test func `a node without a valid lease takes nothing`() throws {
@@ -207,7 +207,7 @@ struct MembershipTests {
         bench.settle()
         #expect(bench.takes.map(\.epoch) == [1] && bench.takes.map(\.from) == [session] && bench.todo.isEmpty)
         bench.settleAll()
-        #expect(bench.membership.standing.isServing && bench.owner.epoch == 2)
+        #expect(bench.membership.clusterState.isServing && bench.owner.epoch == 2)
     }
 
     @Test(arguments: [DirectoryAnswer.take(.refused), .failed(Self.failure)])
@@ -251,7 +251,7 @@ struct MembershipTests {
         bench.answer(take, .take(.taken(Barrier(epoch: 1, previous: 0, position: 1))))
         bench.settleAll()
         #expect(bench.owner.epoch == 1)
-        #expect(bench.membership.standing.isServing && bench.membership.standing.takeovers == 1)
+        #expect(bench.membership.clusterState.isServing && bench.membership.clusterState.takeovers == 1)
     }
 
     @Test func `a take whose answer comes after a view of a later owner is not adopted`() throws {
@@ -263,7 +263,7 @@ struct MembershipTests {
         bench.sleep()
         bench.answerAsAsked(try #require(bench.beat))
         bench.answer(take, .take(.taken(Barrier(epoch: 1, previous: 0, position: 1))))
-        #expect(bench.todo.isEmpty && bench.membership.standing.owner == bench.owner)
+        #expect(bench.todo.isEmpty && bench.membership.clusterState.owner == bench.owner)
     }
 
     @Test func `a view from before a take does not undo it`() throws {
@@ -273,9 +273,9 @@ struct MembershipTests {
         let (beat, old) = (try #require(bench.beat), bench.view())
         bench.answerAsAsked(try #require(bench.calls.first { $0.order != nil }))
         bench.answer(beat, .view(old))
-        #expect(bench.membership.standing.owner == bench.owner && bench.takes.isEmpty)
+        #expect(bench.membership.clusterState.owner == bench.owner && bench.takes.isEmpty)
         bench.settleAll()
-        #expect(bench.membership.standing.isServing && bench.owner.epoch == 1)
+        #expect(bench.membership.clusterState.isServing && bench.owner.epoch == 1)
     }
 
     @Test func `an owner whose take the database has lost drops the log before it takes it again and opens it`() throws
@@ -290,7 +290,7 @@ struct MembershipTests {
         bench.perform(.drop)
         #expect(bench.todo == [.adopt(bench.owner)])
         bench.settleAll()
-        #expect(bench.membership.standing.isServing && bench.membership.standing.fenced == 1)
+        #expect(bench.membership.clusterState.isServing && bench.membership.clusterState.fenced == 1)
     }
 
     @Test func `a log that can't be adopted is tried again after a second`() throws {
@@ -307,7 +307,7 @@ struct MembershipTests {
         }
         #expect(bench.now.boottime - failedAt == bench.timing.adoptionPause)
         bench.settleAll()
-        #expect(bench.membership.standing.isServing)
+        #expect(bench.membership.clusterState.isServing)
     }
 
     @Test func `a log that turns out to be another node's when it is opened is not tried again`() throws {
@@ -321,14 +321,14 @@ struct MembershipTests {
             bench.sleep()
             bench.settle()
         }
-        #expect(bench.todo.isEmpty && bench.takes.isEmpty && bench.reports(.standsBy(owner: "http://z")))
+        #expect(bench.todo.isEmpty && bench.takes.isEmpty && bench.reports(.ownedElsewhere(owner: "http://z")))
     }
 
     @Test func `a fenced log is dropped, and the session ended where it still owns it`() throws {
         var bench = owner()
         bench.sort(bench.membership.fenced(at: bench.now))
         #expect(bench.reports(.fenced) && bench.todo == [.drop])
-        #expect(bench.membership.standing.fenced == 1 && !bench.membership.standing.isServing)
+        #expect(bench.membership.clusterState.fenced == 1 && !bench.membership.clusterState.isServing)
         let session = bench.membership.session
         bench.perform(.drop)
         bench.sleep()
@@ -345,12 +345,12 @@ struct MembershipTests {
         bench.sort(bench.membership.fenced(at: bench.now))
         bench.sleep()
         bench.settleAll()
-        #expect(bench.reports(.fenced) && bench.reports(.standsBy(owner: "http://z")))
-        #expect(bench.membership.session == session && !bench.membership.standing.isServing)
+        #expect(bench.reports(.fenced) && bench.reports(.ownedElsewhere(owner: "http://z")))
+        #expect(bench.membership.session == session && !bench.membership.clusterState.isServing)
         bench.others = []
         bench.sleep()
         bench.settleAll()
-        #expect(bench.membership.session == session && bench.membership.standing.isServing)
+        #expect(bench.membership.session == session && bench.membership.clusterState.isServing)
     }
 
     @Test func `a node that drains says so and takes nothing, and one that leaves ends its session`() throws {

@@ -22,7 +22,7 @@ struct SkewTests {
     {
         let bench = bench(skew: skew, others: others)
         #expect(bench.reports(.skewed(Int64(skew * 1e9), leaves: true)))
-        #expect(!bench.membership.standing.isServing)
+        #expect(!bench.membership.clusterState.isServing)
     }
 
     @Test(arguments: [(0.7, []), (0.7, [0.7]), (3.0, [3.1, 2.9]), (0.9, [-0.9])] as [(Double, [Double?])])
@@ -31,7 +31,7 @@ struct SkewTests {
     ) throws {
         let bench = bench(skew: skew, others: others)
         #expect(bench.reports(.skewed(Int64(skew * 1e9), leaves: false)))
-        #expect(bench.membership.standing.isServing)
+        #expect(bench.membership.clusterState.isServing)
     }
 
     @Test(arguments: [(0.4, [0.0]), (0.0, [5.0, 0.1]), (0.2, [nil, nil])] as [(Double, [Double?])])
@@ -42,13 +42,13 @@ struct SkewTests {
 
     @Test func `an owner whose calendar is set wrong gives its session up, and comes back when it is right`() throws {
         var bench = bench(skew: 0, others: [0])
-        #expect(bench.membership.standing.isServing)
+        #expect(bench.membership.clusterState.isServing)
         let session = bench.membership.session
         bench.skew = Self.second
         bench.now.realtime += Self.second
         bench.sleep()
         bench.settleAll()
-        #expect(bench.membership.session != session && !bench.membership.standing.isServing)
+        #expect(bench.membership.session != session && !bench.membership.clusterState.isServing)
         bench.skew = 0
         bench.now.realtime -= Self.second
         bench.sleep()
@@ -64,6 +64,6 @@ struct SkewTests {
         let beat = try #require(bench.beat)
         bench.pass(milliseconds: 300)
         bench.answer(beat, .view(bench.view()))
-        #expect(bench.membership.standing.skew == 0)
+        #expect(bench.membership.clusterState.skew == 0)
     }
 }

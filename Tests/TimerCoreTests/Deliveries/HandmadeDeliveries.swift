@@ -54,7 +54,7 @@ final class HandmadeDeliveries {
         return position
     }
 
-    func state(_ id: Int64) -> DeliveryStanding? { bench.scheduler.delivery(id, bench.now) }
+    func state(_ id: Int64) -> DeliveryDetail? { bench.scheduler.delivery(id, bench.now) }
 
     func pending(_ id: String = "t") throws -> [Int64] { bench.scheduler.pendingDeliveries(of: try bench.slot(id)) }
 

@@ -132,7 +132,7 @@ struct SoonestTests {
         switch crowd {
         case .catchingUp:
             bench.pass(100_000)
-            bench.scheduler.noteStall(until: bench.now)
+            bench.scheduler.noteLoopStall(until: bench.now)
             var effects: [Effect] = []
             for _ in 0..<80 { _ = bench.scheduler.advance(to: bench.now, limit: 512, &effects) }
             bench.scheduler.finishStep()
@@ -162,14 +162,14 @@ struct SoonestTests {
             try bench.create(rules(.after(47_000 + Int64(index * 211 % 600))), id: id)
         }
         var armings = 0
-        func armAnew() {
+        func armAgain() {
             armings += 1
             _ = try? bench.amend(id: ids[armings % 600], labels: [("n", "\(armings)")]) { _ in }
         }
         // Nearly as many dead entries as make the wheel sweep.
-        for _ in 0..<4690 { armAnew() }
+        for _ in 0..<4690 { armAgain() }
         let found = bench.soonest(by: 600, stepLimit: 2000) {
-            for _ in 0..<20 { armAnew() }
+            for _ in 0..<20 { armAgain() }
             bench.advance(1)
         }
         #expect(bench.scheduler.elapsedWheel.sweeps > 0)

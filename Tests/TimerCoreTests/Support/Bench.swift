@@ -178,7 +178,7 @@ extension Bench {
     @discardableResult
     func stall(_ milliseconds: Int64) -> [String] {
         pass(milliseconds)
-        scheduler.noteStall(until: now)
+        scheduler.noteLoopStall(until: now)
         return advance()
     }
 

@@ -56,7 +56,7 @@ struct MisfireTests {
         let bench = Bench()
         for index in 0..<20 { try bench.create(rules(.every(100, first: .after(10))), id: "t\(index)") }
         bench.pass(3000)
-        bench.scheduler.noteStall(until: bench.now)
+        bench.scheduler.noteLoopStall(until: bench.now)
         #expect(bench.advance(0, limit: 3) == Array(repeating: "fired misfire 2910 missed 29", count: 20))
     }
 
@@ -88,7 +88,7 @@ struct MisfireTests {
         let bench = Bench()
         try bench.create(rules(.every(100, first: .period)))
         bench.pass(5000)
-        bench.scheduler.noteStall(until: bench.now)
+        bench.scheduler.noteLoopStall(until: bench.now)
         try bench.amend { $0.retain = 5 }
         try bench.apply(.fire)
         #expect(bench.advance() == ["fired misfire 5000 missed 49"])
@@ -156,7 +156,7 @@ struct WallStepTests {
         let bench = Bench()
         try bench.create(every(.wall))
         bench.pass(5000)
-        bench.scheduler.noteStall(until: bench.now)
+        bench.scheduler.noteLoopStall(until: bench.now)
         bench.stepWall(-2000)
         #expect(bench.advance() == ["fired misfire 3000 missed 29"])
     }

@@ -113,7 +113,7 @@ struct ScheduledWatchdogTests {
         let bench = try bench("0 3 * * *", at: "2026-06-02T02:00Z")
         bench.down(3 * Self.hour)
         bench.restart()
-        bench.scheduler.noteStall(until: bench.now)
+        bench.scheduler.noteLoopStall(until: bench.now)
         #expect(bench.advance() == ["untold"])
         #expect(try alarm(bench) == "2026-06-02T05:10Z")
         #expect(try run(bench, to: "2026-06-02T05:09Z") == [])
@@ -126,7 +126,7 @@ struct ScheduledWatchdogTests {
         for _ in 0..<2 {
             bench.down(Self.hour)
             bench.restart()
-            bench.scheduler.noteStall(until: bench.now)
+            bench.scheduler.noteLoopStall(until: bench.now)
             #expect(bench.advance() == [])
         }
         #expect(try alarm(bench) == "2026-06-02T05:10Z")
@@ -137,7 +137,7 @@ struct ScheduledWatchdogTests {
         let bench = try bench("0 3 * * *", at: "2026-06-01T12:00Z")
         bench.down(3 * Self.hour)
         bench.restart()
-        bench.scheduler.noteStall(until: bench.now)
+        bench.scheduler.noteLoopStall(until: bench.now)
         #expect(try alarm(bench) == "2026-06-02T03:10Z")
         #expect(try run(bench, to: "2026-06-02T06:00Z") == ["2026-06-02T03:10Z"])
     }
@@ -145,7 +145,7 @@ struct ScheduledWatchdogTests {
     @Test func `instants that pass in one outage share an alarm, and each later one has its own`() throws {
         let bench = try bench("0 * * * *", at: "2026-06-02T02:30Z") { $0.repeatAlarm = true }
         bench.down(3 * Self.hour)
-        bench.scheduler.noteStall(until: bench.now)
+        bench.scheduler.noteLoopStall(until: bench.now)
         bench.advance()
         #expect(try run(bench, to: "2026-06-02T06:30Z") == ["2026-06-02T05:40Z", "2026-06-02T06:10Z"])
         #expect(try bench.progress().missedCount == 2)

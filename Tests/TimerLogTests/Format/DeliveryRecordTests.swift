@@ -54,12 +54,12 @@ struct DeliveryRecordTests {
         #expect(Array(row.data[record.definition]) == Array(Self.hooked.prefix(record.definition.count)))
     }
 
-    private static func standings() -> [DeliveryStanding] {
-        var waiting = DeliveryStanding(id: 5, body: 1000, slot: 0, state: .waiting)
+    private static func details() -> [DeliveryDetail] {
+        var waiting = DeliveryDetail(id: 5, body: 1000, slot: 0, state: .waiting)
         waiting.attempts = 4
         waiting.due = 1_700_000_555_555
         waiting.lastAttempt = LastAttempt(at: 1_700_000_300_000, status: 0, failure: .malformed)
-        var dead = DeliveryStanding(id: 6, body: 1000, slot: nil, state: .dead)
+        var dead = DeliveryDetail(id: 6, body: 1000, slot: nil, state: .dead)
         dead.attempts = 12
         dead.due = 1_700_600_000_000
         dead.lastAttempt = LastAttempt(at: 1_699_999_000_000, status: 404, failure: nil)
@@ -70,13 +70,13 @@ struct DeliveryRecordTests {
         (aged.reason, aged.lastAttempt) = (.age, nil)
         var redriven = waiting
         redriven.redrivenAt = 1_700_000_200_000
-        var pending = DeliveryStanding(id: 7, body: 1000, slot: 0, state: .pending)
+        var pending = DeliveryDetail(id: 7, body: 1000, slot: 0, state: .pending)
         pending.due = 1_700_000_000_000
         return [waiting, dead, rejected, aged, redriven, pending]
     }
 
-    @Test(arguments: standings())
-    func `a delivery written anew brings its event along, under its own id`(_ standing: DeliveryStanding) throws {
+    @Test(arguments: details())
+    func `a delivery written anew brings its event along, under its own id`(_ detail: DeliveryDetail) throws {
         var progress = TimerProgress()
         progress.version = 3
         progress.updatedAt = 1_700_000_000_000
@@ -89,15 +89,15 @@ struct DeliveryRecordTests {
         let original = try #require(try read(try row(bytes)).first)
         let event = Array(try row(bytes).data[original.body])
         bytes = []
-        RecordCodec.append(standing, at: 1_700_000_400_000, isEvent: true, event.span, to: &bytes)
+        RecordCodec.append(detail, at: 1_700_000_400_000, isEvent: true, event.span, to: &bytes)
         let carriedRow = try row(bytes)
         let carried = try #require(try read(carriedRow).first)
         guard case .delivery(let found, let nested) = carried.content, let nested else {
             Issue.record("no delivery: \(carried)")
             return
         }
-        #expect(found == standing)
-        #expect(nested.position == standing.id)
+        #expect(found == detail)
+        #expect(nested.position == detail.id)
         #expect(nested.content == original.content)
         #expect(nested.progress == original.progress)
         #expect(Array(carriedRow.data[nested.definition]) == Self.hooked)
@@ -109,11 +109,11 @@ struct DeliveryRecordTests {
 
     @Test func `a delivery that a client changed names its timer`() throws {
         var bytes: [UInt8] = []
-        let standing = DeliveryStanding(id: 5, body: 1000, slot: 0, state: .pending)
-        RecordCodec.append(standing, at: 0, isEvent: false, Self.hooked.span, to: &bytes)
+        let detail = DeliveryDetail(id: 5, body: 1000, slot: 0, state: .pending)
+        RecordCodec.append(detail, at: 0, isEvent: false, Self.hooked.span, to: &bytes)
         let row = try row(bytes)
         let record = try #require(try read(row).first)
-        #expect(record.content == .delivery(standing, event: nil))
+        #expect(record.content == .delivery(detail, event: nil))
         let definition = Array(row.data[record.definition])
         let isNamed = TimerKey(definition: definition.span, siphash: SipHash(secret: [])).names(Self.hooked.span)
         #expect(isNamed)
@@ -124,7 +124,7 @@ struct DeliveryRecordTests {
         var bytes: [UInt8] = []
         let outcome = DeliveryOutcome(.delivered, delivery: 12, attempt: 1)
         RecordCodec.append(outcome, version: 0, distance: 0, at: 5, definition: none.span, to: &bytes)
-        let dropped = DeliveryStanding(id: 12, body: 1001, slot: nil, state: .stopped)
+        let dropped = DeliveryDetail(id: 12, body: 1001, slot: nil, state: .stopped)
         RecordCodec.append(dropped, at: 0, isEvent: false, none.span, to: &bytes)
         let records = try read(try row(bytes))
         #expect(records.map(\.definition.count) == [0, 0])
@@ -137,8 +137,8 @@ struct DeliveryRecordTests {
         for outcome in Self.outcomes() {
             RecordCodec.append(outcome, version: 1, distance: 0, at: 5, definition: Self.hooked.span, to: &bytes)
         }
-        for standing in Self.standings() {
-            RecordCodec.append(standing, at: 5, isEvent: false, Self.hooked.span, to: &bytes)
+        for detail in Self.details() {
+            RecordCodec.append(detail, at: 5, isEvent: false, Self.hooked.span, to: &bytes)
         }
         let row = try row(bytes)
         for index in row.data.indices {

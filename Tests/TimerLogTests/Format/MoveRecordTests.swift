@@ -32,11 +32,11 @@ struct MoveRecordTests {
 
     @Test(arguments: [nil, 5, 1000, Int64.max] as [Int64?])
     func `a delivery keeps the id that its event has elsewhere`(_ origin: Int64?) throws {
-        let standing = DeliveryStanding(id: 1000, body: 1000, slot: 0, state: .pending)
+        let detail = DeliveryDetail(id: 1000, body: 1000, slot: 0, state: .pending)
         let event = RecordCodec.event(Self.fired(), definition: Self.hooked.span)
         var bytes: [UInt8] = []
         RecordCodec.append(
-            standing, origin: origin, at: 1_700_000_000_000, isEvent: true, event.span, to: &bytes)
+            detail, origin: origin, at: 1_700_000_000_000, isEvent: true, event.span, to: &bytes)
         guard case .delivery(let found, let told?) = try record(bytes).content else {
             Issue.record("this is no delivery with its event")
             return

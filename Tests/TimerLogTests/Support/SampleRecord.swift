@@ -126,7 +126,7 @@ struct SampleRecord: Sendable {
 
     /// The next fire that the record shows.
     var nextFire: NextFire {
-        guard case .event(let type, _, _) = content, type.showsNextFire else { return .unsaid }
+        guard case .event(let type, _, _) = content, type.showsNextFire else { return .notRecorded }
         return nextFireAt.map { .at($0) } ?? .unplanned
     }
 

@@ -69,10 +69,10 @@ struct IdempotencyTableTests {
         _ = table.begin(key(1), fingerprint: body, at: 100)
         table.note(place(1, at: 100, position: 7, part: part(7, 0)))
         var left = table.underWay()
-        #expect(left.standing(of: key(1))?.parts == 0)
+        #expect(left.runUnderWay(of: key(1))?.parts == 0)
         left.release(key(1))
         #expect(left.begin(key(1), fingerprint: body, at: 101) == .fresh)
-        #expect(left.standing(of: key(1))?.origin == 0)
+        #expect(left.runUnderWay(of: key(1))?.origin == 0)
     }
 
     @Test func `an answer that was forgotten ends no request that began since, where a log is folded anew`() {
@@ -200,10 +200,10 @@ struct IdempotencyTableTests {
     @Test func `a run that is cut goes on behind its parts`() throws {
         var table = IdempotencyTable(maximum: 10)
         #expect(table.begin(key(1), fingerprint: body, at: 100) == .fresh)
-        #expect(try #require(table.standing(of: key(1))) == (100, 0, 0))
+        #expect(try #require(table.runUnderWay(of: key(1))) == (100, 0, 0))
         table.note(place(1, at: 100, position: 7, part: part(0, 0)))
         table.note(place(1, at: 100, position: 9, part: part(7, 1)))
-        #expect(try #require(table.standing(of: key(1))) == (100, 7, 2))
+        #expect(try #require(table.runUnderWay(of: key(1))) == (100, 7, 2))
         #expect(table.begin(key(1), fingerprint: body, at: 101) == .inProgress)
         #expect(table.begin(key(1), fingerprint: key(3), at: 101) == .mismatch)
         #expect(table.count == 0)

@@ -80,7 +80,7 @@ struct RunPartsTests {
             return
         }
         #expect(try parts(again, positions) == (isTotal ? [2] : [0, 1, 2]))
-        #expect(again.locked { $0.idempotency.standing(of: Self.key)?.began } == began)
+        #expect(again.locked { $0.idempotency.runUnderWay(of: Self.key)?.began } == began)
         try step(again, 3, isTotal: isTotal, isLast: true)
         guard case .answered(let whole) = try begin(again) else {
             Issue.record("the answer is whole")

@@ -73,7 +73,7 @@ struct IntervalTests {
         try second.create("new")
         #expect(try #require(second.progress("new")?.version) > version)
         try eventually("it is on disk") { second.engine.durableHead >= position }
-        #expect(second.hub.standing(of: shown) == .lost)
+        #expect(second.hub.positionState(of: shown) == .lost)
         second.stop()
     }
 

@@ -50,15 +50,15 @@ struct WillTests {
         return verdict
     }
 
-    private func hasLostTimer(_ rig: Rig, _ id: Int64) -> Bool {
-        rig.engine.turn { $0.hasLostTimer(id, definition: definition("t")) }
+    private func isTimerDeleted(_ rig: Rig, _ id: Int64) -> Bool {
+        rig.engine.turn { $0.isTimerDeleted(id, definition: definition("t")) }
     }
 
     /// The URL of an attempt whose timer is deleted.
     private func url(_ attempt: DeliveryAttempt, _ rig: Rig) throws -> String? {
         #expect(attempt.webhook == nil)
         let reader = try rig.store.makeReader()
-        var bodies = EventBodies { position throws(StoreError) in try reader.row(holding: position) }
+        var bodies = EventReader { position throws(StoreError) in try reader.row(holding: position) }
         guard let left = try bodies.will(at: try #require(attempt.will)),
             let webhook = Definition.layout(left.span)?.webhook
         else { return nil }
@@ -78,10 +78,10 @@ struct WillTests {
         var rig = try Rig(store, configuration)
         try create(rig, url: "http://first.test/")
         let id = try die(rig)
-        #expect(!hasLostTimer(rig, id))
+        #expect(!isTimerDeleted(rig, id))
         // A PUT does not end the timer's life.
         try create(rig, url: "http://last.test/")
-        #expect(!hasLostTimer(rig, id))
+        #expect(!isTimerDeleted(rig, id))
         try delete(rig)
         if meanwhile != .nothing { try create(rig, url: "http://later.test/") }
         switch meanwhile {
@@ -115,12 +115,12 @@ struct WillTests {
         }
         try rig.settle()
         try rig.expectFoldIsLive()
-        #expect(hasLostTimer(rig, id))
+        #expect(isTimerDeleted(rig, id))
         guard case .redriven = try redrive(rig, id) else {
             Issue.record("it is not redriven")
             return
         }
-        #expect(hasLostTimer(rig, id))
+        #expect(isTimerDeleted(rig, id))
         let attempt = try #require(begin(rig))
         #expect(attempt.id == id && attempt.number == 1)
         #expect(try url(attempt, rig) == "http://last.test/")

@@ -75,13 +75,13 @@ struct PositionTests {
         let first = try rig.create("a")
         try rig.settle()
         let clock = { PositionClock.position(at: rig.engine.turn { $0.now }) }
-        #expect(rig.engine.promisedAtMost >= first)
+        #expect(rig.engine.claimedThrough >= first)
         rig.time.step(milliseconds: -60_000)
         #expect(clock() < first)
         let second = try rig.create("b")
-        #expect(rig.engine.promisedAtMost == second)
+        #expect(rig.engine.claimedThrough == second)
         rig.time.step(milliseconds: 120_000)
-        #expect(rig.engine.promisedAtMost == clock())
+        #expect(rig.engine.claimedThrough == clock())
         rig.stop()
     }
 

@@ -20,10 +20,10 @@ struct EventFeedTests {
         #expect(reading.next() == .none(newest: log[1].last))
         #expect(feed.head == log[1].last)
         #expect(feed.row(holding: log[0].first) == log[0])
-        #expect(feed.standing(of: log[1].last) == .given)
+        #expect(feed.positionState(of: log[1].last) == .given)
         rig.hub.reset(head: log[1].last + 100, keeping: log[1].last)
         #expect(reading.next() == .gone)
-        #expect(feed.standing(of: log[0].last) == .gone)
+        #expect(feed.positionState(of: log[0].last) == .gone)
         #expect(!feed.holds(after: log[1].last))
         rig.stop()
     }

@@ -40,7 +40,7 @@ struct ReplayerTests {
     }
 
     @Test func `one read is bounded, and the next goes on`() throws {
-        let rows = chain(count: 10, bytes: Replayer.bytesARead / 4)
+        let rows = chain(count: 10, bytes: Replayer.bytesPerRead / 4)
         let store = try store(rows)
         let first: Result<StoredRows, StoreError> = try replay(store) { $0.rows(after: 0, reply: $1) }
         #expect(try first.get().rows == Array(rows[..<4]))

@@ -53,7 +53,7 @@ struct FireLoopTests {
         #expect(loop.step() == .held)
         #expect(loop.step() == .held)
         #expect(fires == 0 && asked.value == 1)
-        reader.tellRead(round: 1)
+        reader.reportRead(round: 1)
         fire()
         #expect(fires == 1 && asked.value == 1)
     }

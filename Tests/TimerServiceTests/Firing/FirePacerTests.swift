@@ -16,12 +16,12 @@ struct FirePacerTests {
 
     @Test func `a waking over a second late is a stand-still, however the loop was kept from it`() {
         var pacer = FirePacer()
-        #expect(!pacer.stoodStill(until: 100 * Self.second))
+        #expect(!pacer.wasStalled(until: 100 * Self.second))
         _ = pacer.plan(Self.second)
-        #expect(!pacer.stoodStill(until: 2 * Self.second))
-        #expect(pacer.stoodStill(until: 2 * Self.second + 1))
+        #expect(!pacer.wasStalled(until: 2 * Self.second))
+        #expect(pacer.wasStalled(until: 2 * Self.second + 1))
         pacer.beat(at: 2 * Self.second)
-        #expect(!pacer.stoodStill(until: 3 * Self.second))
+        #expect(!pacer.wasStalled(until: 3 * Self.second))
     }
 
     @Test func `an overdue waking stays when all is planned anew`() {

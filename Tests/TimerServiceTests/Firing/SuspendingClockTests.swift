@@ -121,7 +121,7 @@ struct OutageTests {
         try rig.create("shot", TimerRules(.after(1)))
         rig.time.pass(milliseconds: 1)
         #expect(rig.engine.fire() == .held)
-        reader.tellRead(round: 1)
+        reader.reportRead(round: 1)
         rig.fire()
         for _ in 0..<99 {
             rig.time.pass(milliseconds: 100)
@@ -142,7 +142,7 @@ struct OutageTests {
         #expect(rig.engine.fire() == .held)
         #expect(asked.value == 2)
         try rig.tell("dog", .kick)
-        reader.tellRead(round: 2)
+        reader.reportRead(round: 2)
         rig.fire()
         // The only fire is the shot's.
         #expect(try fires(rig) == 1)

@@ -106,7 +106,7 @@ struct SharedStorageTests {
         #expect(throws: ServiceError.shuttingDown) { try running.create("late") }
         running.service.drop()
         #expect(running.service.log.value == nil)
-        #expect(running.service.standing == .standby(owner: "http://other:1"))
+        #expect(running.service.role == .standby(owner: "http://other:1"))
         running.service.stop()
     }
 
@@ -140,7 +140,7 @@ struct SharedStorageTests {
 
     @Test func `nothing that was committed is shown before the lease is renewed`() throws {
         let running = try SharedService(leased: false)
-        #expect(running.service.standing == .leaseOver)
+        #expect(running.service.role == .leaseOver)
         let fate = try running.create("held")
         try eventually("it is on disk") { try running.rows().count == 1 }
         #expect(fate() == .pending)
@@ -158,7 +158,7 @@ struct SharedStorageTests {
         try eventually("it is on disk") { try running.rows().count == 1 }
         running.service.drop()
         #expect(fate() == .unknown)
-        #expect(running.service.standing == .standby(owner: "http://other:1"))
+        #expect(running.service.role == .standby(owner: "http://other:1"))
         running.service.stop()
     }
 
@@ -180,13 +180,13 @@ struct SharedStorageTests {
 
     @Test func `a service without a log stands by, and stops`() throws {
         let running = try SharedService(owns: false)
-        #expect(running.service.standing == .standby(owner: "http://other:1"))
-        #expect(running.service.promisedAtMost == nil)
+        #expect(running.service.role == .standby(owner: "http://other:1"))
+        #expect(running.service.claimedThrough == nil)
         try running.service.adopt()
-        #expect(running.service.standing == .serving)
+        #expect(running.service.role == .serving)
         running.service.drop()
         running.service.drop()
-        #expect(running.service.standing == .standby(owner: "http://other:1"))
+        #expect(running.service.role == .standby(owner: "http://other:1"))
         running.service.stop()
         #expect(try running.service.adopt() == nil)
     }
@@ -202,7 +202,7 @@ struct SharedStorageTests {
         running.service.drop()
         var reading = feed.reading(after: shown)
         #expect(reading.next() == .none(newest: shown))
-        #expect(feed.head == 0 && !feed.holds(after: shown) && feed.standing(of: shown) == .gone)
+        #expect(feed.head == 0 && !feed.holds(after: shown) && feed.positionState(of: shown) == .gone)
         try running.service.adopt()
         let heard = notified.value
         let after = try running.create("after")

@@ -11,7 +11,7 @@ struct LoopWatchdogTests {
         #expect(heart.silence < LoopWatchdog.warningSeconds)
         let watchdog = LoopWatchdog { _ in }
         watchdog.watch(heart)
-        #expect(watchdog.standing == [])
+        #expect(watchdog.stalledLoops == [])
         #expect(watchdog.longestStall < LoopWatchdog.warningSeconds)
     }
 

@@ -74,13 +74,13 @@ final class GatedLogStore: LogStore {
 
     func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
         state.withLock { $0.waiting += 1 }
-        let mayPass: Bool = state.wait { state in
+        let isTransient: Bool = state.wait { state in
             if state.passes == 0 { return nil }
             state.waiting -= 1
             if let left = state.passes { state.passes = left - 1 }
             return !state.isInDoubt
         }
-        guard mayPass else { return .absent(StoreError(.io, "the log must be opened anew")) }
+        guard isTransient else { return .absent(StoreError(.io, "the log must be opened anew")) }
         return inner.append(rows, expecting: expecting, epoch: epoch)
     }
 

@@ -76,17 +76,17 @@ struct RandomHistory {
 
     /// Ends some of the attempts under way, with random outcomes.
     private mutating func settle(_ rig: Rig) {
-        var underWay: [DeliveryStanding] = []
+        var underWay: [DeliveryDetail] = []
         rig.engine.turn { turn in
-            turn.walkDeliveries(after: .min, dead: false) { _, standing in
-                if standing.state == .inFlight { underWay.append(standing) }
+            turn.walkDeliveries(after: .min, dead: false) { _, detail in
+                if detail.state == .inFlight { underWay.append(detail) }
                 return true
             }
         }
         var ends: [AttemptEnd] = []
-        for standing in underWay where generator.chance(oneIn: 2) {
+        for detail in underWay where generator.chance(oneIn: 2) {
             let type = [EventType.delivered, .deliveryFailed, .deliveryDead].randomElement(using: &generator)
-            var outcome = DeliveryOutcome(type ?? .delivered, delivery: standing.id, attempt: standing.attempts)
+            var outcome = DeliveryOutcome(type ?? .delivered, delivery: detail.id, attempt: detail.attempts)
             if type == .deliveryDead { outcome.reason = generator.chance(oneIn: 4) ? .gone : .attempts }
             if generator.chance(oneIn: 2) { outcome.status = Int.random(in: 200...599, using: &generator) }
             var end = AttemptEnd(outcome: outcome)
@@ -96,7 +96,7 @@ struct RandomHistory {
                     ReceiverCommand(Array($0.utf8))
                 }
             }
-            if standing.slot == nil { end.definition = TestSupport.definition("t0") }
+            if detail.slot == nil { end.definition = TestSupport.definition("t0") }
             ends.append(end)
         }
         _ = rig.engine.settle(ends[...])
@@ -104,10 +104,10 @@ struct RandomHistory {
 
     /// Redrives a dead letter, or drops it.
     private mutating func changeDeadLetter(_ rig: Rig) throws(ServiceError) {
-        var dead: [DeliveryStanding] = []
+        var dead: [DeliveryDetail] = []
         rig.engine.turn { turn in
-            turn.walkDeliveries(after: .min, dead: true) { _, standing in
-                dead.append(standing)
+            turn.walkDeliveries(after: .min, dead: true) { _, detail in
+                dead.append(detail)
                 return true
             }
         }

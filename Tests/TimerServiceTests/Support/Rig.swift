@@ -165,9 +165,9 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
     }
 
     /// The definition that the event of a delivery holds, once that is durable.
-    func definitionOfEvent(_ delivery: DeliveryStanding) -> [UInt8]? {
+    func definitionOfEvent(_ delivery: DeliveryDetail) -> [UInt8]? {
         guard let reader = try? store.makeReader() else { return nil }
-        var bodies = EventBodies { position throws(StoreError) in try reader.row(holding: position) }
+        var bodies = EventReader { position throws(StoreError) in try reader.row(holding: position) }
         guard let found = try? bodies.event(delivery.id, at: delivery.body) else { return nil }
         return Array(found.data[found.event.definition])
     }

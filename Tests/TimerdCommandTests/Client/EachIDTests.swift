@@ -8,7 +8,7 @@ struct EachIDTests {
     private func run(_ ids: [String], _ failures: [String: Failure]) -> (tried: [String], said: String, end: Failure?) {
         var tried: [String] = []
         var end: Failure?
-        let record = ConsoleRecord()
+        let record = ConsoleCapture()
         Console.$record.withValue(record) {
             do throws(Failure) {
                 try EachID.run(ids) { (id) throws(Failure) in

@@ -22,7 +22,7 @@ struct FullOutputTests {
 
     /// Runs a command whose standard output is full, and expects it to fail.
     private func expectRefusal(_ line: String, _ variables: [String: String] = [:]) {
-        let record = ConsoleRecord(isFull: true)
+        let record = ConsoleCapture(isFull: true)
         let code = Console.$record.withValue(record) {
             Environment.$current.withValue(Environment(variables)) {
                 Timerd.run(line.split(separator: " ").map(String.init))

@@ -13,7 +13,7 @@ struct CommandRun {
     }
 
     init(_ arguments: [String], variables: [String: String] = [:]) {
-        let record = ConsoleRecord()
+        let record = ConsoleCapture()
         code = Console.$record.withValue(record) {
             Environment.$current.withValue(Environment(variables)) { Timerd.run(arguments) }
         }

@@ -41,7 +41,7 @@ struct Apply: ParsableCommand {
             throw Failure(.other, "\(counts.refused) of \(declared.timers.count) timers refused\(pruned)")
         }
         if let prune {
-            let ids = try prune.superfluous(service, declared)
+            let ids = try prune.undeclared(service, declared)
             for id in ids { show(TimerDifference(deleting: id)) }
             if !dryRun { try prune.delete(ids, service) }
             counts.deleted = ids.count

@@ -103,7 +103,7 @@ final class ApplyPlan: Sendable {
         guard response.status == 200 else {
             let failure = Failure(response)
             // Each further timer would get the same answer.
-            if response.status == 401 || failure.mayPass { throw failure }
+            if response.status == 401 || failure.isTransient { throw failure }
             return .refused(failure.line)
         }
         let pointers = try JSONObject(response).strings("differs")

@@ -32,7 +32,7 @@ struct Prune {
     }
 
     /// Returns the ids of the timers with the label that `file` does not declare.
-    func superfluous(_ service: ServiceClient, _ file: DeclarationFile) throws(Failure) -> [String] {
+    func undeclared(_ service: ServiceClient, _ file: DeclarationFile) throws(Failure) -> [String] {
         var ids: [String] = []
         var cursor: String?
         repeat {

@@ -2,13 +2,13 @@ import Testing
 import TimerCluster
 import TimerLog
 
-struct ClusterStandingTests {
+struct ClusterStateTests {
     /// A cluster of `nodes`, whose log belongs to the session `owner`.
-    private func standing(_ nodes: [ClusterNode], owner: Int64 = 0) -> ClusterStanding {
-        var standing = ClusterStanding(session: 1)
-        standing.nodes = nodes
-        standing.owner = LogOwner(epoch: 1, session: owner)
-        return standing
+    private func clusterState(_ nodes: [ClusterNode], owner: Int64 = 0) -> ClusterState {
+        var clusterState = ClusterState(session: 1)
+        clusterState.nodes = nodes
+        clusterState.owner = LogOwner(epoch: 1, session: owner)
+        return clusterState
     }
 
     private static let nodes = [
@@ -16,37 +16,37 @@ struct ClusterStandingTests {
     ]
 
     @Test func `the live owner is to own the log`() {
-        #expect(standing(Self.nodes, owner: 17).plannedOwner == 17)
+        #expect(clusterState(Self.nodes, owner: 17).plannedOwner == 17)
     }
 
     @Test func `where the log has no live owner, the node whose url comes first is to own it`() {
-        #expect(standing(Self.nodes, owner: 999).plannedOwner == 10)
-        #expect(standing(Self.nodes.reversed(), owner: 999).plannedOwner == 10)
+        #expect(clusterState(Self.nodes, owner: 999).plannedOwner == 10)
+        #expect(clusterState(Self.nodes.reversed(), owner: 999).plannedOwner == 10)
     }
 
     @Test func `a leaving node is not to own the log, also where it owns it now`() {
         var nodes = Self.nodes
         nodes[1].isLeaving = true
-        #expect(standing(nodes, owner: 10).plannedOwner == 17)
-        #expect(standing(nodes).plannedOwner == 17)
+        #expect(clusterState(nodes, owner: 10).plannedOwner == 17)
+        #expect(clusterState(nodes).plannedOwner == 17)
     }
 
     @Test func `without a node that stays nobody is to own the log`() {
         var node = Self.nodes[0]
         node.isLeaving = true
-        #expect(standing([node], owner: 3).plannedOwner == nil)
-        #expect(standing([]).plannedOwner == nil)
-        #expect(ClusterStanding(session: 1).plannedOwner == nil)
+        #expect(clusterState([node], owner: 3).plannedOwner == nil)
+        #expect(clusterState([]).plannedOwner == nil)
+        #expect(ClusterState(session: 1).plannedOwner == nil)
     }
 
     @Test func `the owner is shown while it is live, and its url unless it is this node`() {
-        let other = standing(Self.nodes, owner: 17)
+        let other = clusterState(Self.nodes, owner: 17)
         #expect(other.ownerNode == Self.nodes[2] && other.ownerURL == "http://b")
-        let gone = standing(Self.nodes, owner: 999)
+        let gone = clusterState(Self.nodes, owner: 999)
         #expect(gone.ownerNode == nil && gone.ownerURL == nil)
         let me = MembershipBench.node(1, "http://me")
-        let own = standing(Self.nodes + [me], owner: 1)
+        let own = clusterState(Self.nodes + [me], owner: 1)
         #expect(own.ownerNode == me && own.ownerURL == nil)
-        #expect(ClusterStanding(session: 1).ownerNode == nil)
+        #expect(ClusterState(session: 1).ownerNode == nil)
     }
 }

@@ -1,5 +1,5 @@
 /// Whether a process may answer for timers.
-public enum Standing: Sendable, Equatable {
+public enum ServerRole: Sendable, Equatable {
     /// The process may: it owns the log.
     case serving
     /// The process owns the log, but can't prove now that nobody has taken it.

@@ -1,5 +1,5 @@
 /// A delivery that is ready, as the dispatcher takes it over.
-struct DispatchedDelivery {
+struct TakenDelivery {
     /// Position of the event.
     var id: Int64
     /// Position of the record that holds the event.

@@ -2,7 +2,7 @@ import TimerCore
 import TimerService
 
 /// A timer in a scheduler of its own, which must fire when its preview says.
-final class Foretold {
+final class PreviewedTimer {
     private var scheduler: Scheduler
     private var now = Now(elapsed: 3_600_000_000_000, wallOffset: 1_795_251_600_000)
     private let slot: SlotIndex

@@ -6,7 +6,7 @@ import Platform
 /// The process may own the log again, with another engine, before an answer that rests on such a position is looked
 /// at. The log may have gone on above the position without the record, so that the position says nothing about its
 /// fate.
-final class GivenUpPositions: Sendable {
+final class UnknownPositions: Sendable {
     private let known = Guarded<[ClosedRange<Int64>]>([])
 
     /// The most ranges that are kept: the log comes back in seconds, and an answer waits for seconds at most.

@@ -1,5 +1,5 @@
 /// The current state of a delivery.
-public struct DeliveryStanding: Sendable, Equatable {
+public struct DeliveryDetail: Sendable, Equatable {
     /// The position of the event that is delivered, which is the delivery's id.
     public var id: Int64
     /// The position of the record that holds the event: `id`, or that of the copy written last.

@@ -1,7 +1,7 @@
 public import TimerLog
 
 /// The state of the cluster, as a node knows it.
-public struct ClusterStanding: Sendable, Equatable {
+public struct ClusterState: Sendable, Equatable {
     /// The node's session.
     public var session: Int64
     /// Whether the session is entered.

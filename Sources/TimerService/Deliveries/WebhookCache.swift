@@ -1,7 +1,7 @@
 import Webhooks
 
 /// Decoded webhooks by their bytes: many timers have the same.
-struct KnownWebhooks {
+struct WebhookCache {
     private var webhooks: [[UInt8]: WebhookConfiguration] = [:]
 
     /// The most webhooks that are kept; beyond that all are dropped.

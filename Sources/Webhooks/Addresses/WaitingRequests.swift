@@ -1,5 +1,5 @@
 /// Requests that wait for the addresses of a host.
-struct AwaitedNames {
+struct WaitingRequests {
     private var requests: [String: [TimedRequest]] = [:]
     /// The number of requests that wait.
     private(set) var count = 0

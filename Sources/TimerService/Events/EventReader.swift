@@ -4,7 +4,7 @@ import TimerLog
 /// Reads events by the positions of their records.
 ///
 /// Deliveries come in roughly the order of the log, so the rows read last are kept.
-struct EventBodies {
+struct EventReader {
     /// The most rows that are kept.
     private static let capacity = 16
 
@@ -18,8 +18,8 @@ struct EventBodies {
     /// Returns the event `id`, whose record is at `position`, with the data of its row; nil where it is gone.
     mutating func event(_ id: Int64, at position: Int64) throws(StoreError) -> (event: LogRecord, data: [UInt8])? {
         guard let row = try row(position), let record = row.record(at: position) else { return nil }
-        if case .delivery(let standing, let event) = record.content {
-            guard let event, standing.id == id else { return nil }
+        if case .delivery(let detail, let event) = record.content {
+            guard let event, detail.id == id else { return nil }
             return (event, row.row.data)
         }
         return record.position == id && record.isEvent ? (record, row.row.data) : nil

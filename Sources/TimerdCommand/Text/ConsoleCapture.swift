@@ -3,7 +3,7 @@ import Platform
 
 /// The output of a command that runs inside another program, whose standard output and standard error are not the
 /// command's.
-final class ConsoleRecord: Sendable {
+final class ConsoleCapture: Sendable {
     private struct State {
         var output: [UInt8] = []
         var errors: [UInt8] = []
