@@ -21,7 +21,7 @@ compile() {
         -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility \
         -enable-upcoming-feature InternalImportsByDefault -enable-testing -sanitize=fuzzer,address -package-name timerd \
         -I "$build" -I "$build/CLinux" -I "$build/CAssets" -I Sources/CSQLite -I Sources/CCurl -I Sources/CCrypto \
-        -I Sources/CMicroHTTPD -I Sources/CNghttp2 -module-name "$1" -emit-module -emit-module-path "$build/$1.swiftmodule" -c -o "$build/$1.o" "${@:2}"
+        -I Sources/CMicroHTTPD -module-name "$1" -emit-module -emit-module-path "$build/$1.swiftmodule" -c -o "$build/$1.o" "${@:2}"
     touch "$build/$1.o"  # the compiler leaves it alone where it comes out the same
 }
 
@@ -50,13 +50,13 @@ done
 compile_together Primitives
 compile_together WireJSON TimerCore
 compile_together Platform
-compile_together TimerLog Curl HTTP2
+compile_together TimerLog Curl
 compile_together Webhooks HTTPServer
 compile_together TimerService
 compile_together TimerAPI
 # Not optimised: failures then have their messages, and the compiler (6.3.1) crashes on the optimised end of a fold.
 compile Fuzz -Onone Fuzz/*.swift
-swiftc -sanitize=fuzzer,address -use-ld=lld -o "$build/fuzz" "$build"/*.o -lsqlite3 -lcurl -lcrypto -lmicrohttpd -lnghttp2
+swiftc -sanitize=fuzzer,address -use-ld=lld -o "$build/fuzz" "$build"/*.o -lsqlite3 -lcurl -lcrypto -lmicrohttpd
 
 # Inputs longer than libFuzzer takes by itself: the most a target's inputs may have, and one seed about as long for those
 # whose limits lie beyond 4 KiB. They are made here, as seeds in the tree are small.
