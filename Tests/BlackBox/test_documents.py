@@ -101,6 +101,19 @@ def test_the_page_on_the_architecture_has_every_room_and_names_only_files_that_a
     assert places and not [place for place in places if not (ROOT / place).exists()]
 
 
+def test_the_page_on_the_architecture_has_every_thread():
+    text = (ROOT / "docs/ARCHITECTURE.md").read_text()
+    table = text[text.index("## Threads"):text.index("### What the engine's lock guards")]
+    listed = set(re.findall(r"^\| `([^`]+)`", table, re.MULTILINE))
+    made = set()
+    for path in (ROOT / "Sources").rglob("*.swift"):
+        source = path.read_text()
+        made |= {re.sub(r"\\\(.*", "n", name) for name in re.findall(r'Thread\(name: "([^"]+)"', source)}
+        # The gate is a worker without a thread.
+        made |= set(re.findall(r'^    (?:let name =|var name: String \{) "(\w+)"', source, re.MULTILINE)) - {"gate"}
+    assert listed == made
+
+
 def test_the_table_of_commands_is_the_one_that_runs():
     rows = re.findall(r"^\| `(\w+)`.*?\|(.*)\|$", README.read_text(), re.MULTILINE)
     table = {command: [cell.strip() for cell in cells.split("|")] for command, cells in rows if command in transitions()}
