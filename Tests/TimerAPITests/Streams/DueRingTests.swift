@@ -8,7 +8,7 @@ struct DueRingTests {
     private var ring = DueRing(width: width, count: 8, now: 1000)
     private let streams = (0..<40).map { id in
         EventStream(
-            id: id, plan: StreamPlan(),
+            id: id, plan: StreamPlan(), table: nil,
             channel: StreamChannel(StreamChannel.Key(filter: StreamFilter(), format: .ndjson)), sink: .closed,
             origin: nil, now: 0)
     }
