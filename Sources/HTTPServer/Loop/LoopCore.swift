@@ -4,7 +4,8 @@ package import Platform
 ///
 /// The library hands requests to `Exchange`; this class decides when the library runs. A *round* is one pass of the
 /// thread's loop: a wait, then everything that is ready.
-package final class LoopCore: @unchecked Sendable {  // unchecked: made before its thread starts, then used by that thread only
+package final class LoopCore: @unchecked Sendable {
+    // Unchecked: made before its thread starts, then used by that thread only.
     let loop: Loop
     package let limits: ServerLimits
     let quota: SocketQuota
