@@ -21,3 +21,57 @@ public enum DeliveryMachine {
         [.inFlight, nil, .inFlight, nil, nil, nil],  // rejoined
     ]
 }
+
+/// The states a delivery can be in.
+public enum DeliveryState: UInt8, Sendable, CaseIterable {
+    /// To be attempted: for the first time, for the first time since a redrive, or after a wait.
+    case pending = 0
+    /// An attempt is under way.
+    case inFlight = 1
+    /// An attempt failed or was postponed; the next one has its due instant.
+    case waiting = 2
+    /// The receiver accepted the delivery.
+    case delivered = 3
+    /// A dead letter: no attempt follows unless a client redrives it.
+    case dead = 4
+    /// Dropped: by a client, or because the receiver wants no more deliveries of the timer (410).
+    case stopped = 5
+
+    /// The name on the wire and in logs.
+    public var name: String {
+        switch self {
+        case .pending: "pending"
+        case .inFlight: "inFlight"
+        case .waiting: "waiting"
+        case .delivered: "delivered"
+        case .dead: "dead"
+        case .stopped: "stopped"
+        }
+    }
+}
+
+/// An event in the life of a delivery.
+public enum DeliveryEvent: Int, Sendable, CaseIterable {
+    /// An attempt began.
+    case started
+    /// The receiver accepted the delivery.
+    case delivered
+    /// The attempt failed, and there will be another.
+    case failed
+    /// The last attempt failed, its status allows no other, or the delivery is too old for another.
+    case exhausted
+    /// The receiver wants no more deliveries of the timer (410).
+    case refused
+    /// The attempt could not begin after all.
+    case postponed
+    /// The wait for the next attempt is over.
+    case due
+    /// Too many deliveries are pending, and this one is the oldest.
+    case overflowed
+    /// A client redrove the dead letter: it is attempted again.
+    case redriven
+    /// A client dropped the delivery, or its timer.
+    case dropped
+    /// An attempt is under way that the log, folded again meanwhile, has no record of.
+    case rejoined
+}

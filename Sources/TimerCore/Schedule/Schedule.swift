@@ -71,6 +71,21 @@ public enum Schedule: Sendable, Equatable {
     }
 }
 
+/// The kinds of timer, as shown to clients.
+public enum TimerKind: Sendable, CaseIterable {
+    case oneShot, repeating, cron, watchdog
+
+    /// The name on the wire.
+    public var name: StaticString {
+        switch self {
+        case .oneShot: "oneShot"
+        case .repeating: "repeating"
+        case .cron: "cron"
+        case .watchdog: "watchdog"
+        }
+    }
+}
+
 extension Schedule {
     /// The cron expression as its client spelled it; nil if there is none.
     var expression: [UInt8]? {

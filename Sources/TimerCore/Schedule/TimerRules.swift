@@ -59,6 +59,83 @@ public struct TimerRules: Sendable, Equatable {
     func lastDue(_ now: Now) -> Int64 { until.map { now.due(ofWall: $0, on: clock) } ?? .max }
 }
 
+/// The instant that a repeating timer counts its next fire from.
+public enum RepeatMode: UInt8, Sendable, CaseIterable {
+    /// The due instant before: fires stay on the grid, however late one was.
+    case fixedRate = 0
+    /// The fire before.
+    case fixedDelay = 1
+
+    /// The name on the wire.
+    public var name: StaticString { self == .fixedRate ? "fixedRate" : "fixedDelay" }
+}
+
+/// Whether creating a timer starts it.
+public enum StartPolicy: UInt8, Sendable, CaseIterable {
+    /// The timer runs from the start.
+    case now = 0
+    /// The timer is idle until it is activated.
+    case manual = 1
+    /// The timer is idle until its first subscriber comes.
+    case subscriber = 2
+
+    /// The name on the wire.
+    public var name: StaticString {
+        switch self {
+        case .now: "now"
+        case .manual: "manual"
+        case .subscriber: "subscriber"
+        }
+    }
+}
+
+/// The event that suspends a timer without a command.
+public enum StopPolicy: UInt8, Sendable, CaseIterable {
+    /// The last subscriber has left; the next one resumes the timer.
+    case subscriber = 1
+
+    /// The name on the wire.
+    public var name: StaticString { "subscriber" }
+}
+
+/// The way in which `resume` treats the time for which a timer was suspended.
+public enum ResumePolicy: UInt8, Sendable, CaseIterable {
+    /// The time left at suspend is the time left at resume.
+    case remaining = 0
+    /// The grid stays; the due instants in the pause fire once at resume.
+    case deadline = 1
+    /// The grid stays; the due instants in the pause are dropped and counted.
+    case skip = 2
+
+    /// The name on the wire.
+    public var name: StaticString {
+        switch self {
+        case .remaining: "remaining"
+        case .deadline: "deadline"
+        case .skip: "skip"
+        }
+    }
+}
+
+/// The treatment of due instants that passed while the fire loop was stalled, or that a step of the calendar skipped.
+public enum MisfirePolicy: UInt8, Sendable, CaseIterable {
+    /// One fire for all of them.
+    case once = 0
+    /// One fire for each, oldest first, paced; the latest `Scheduler.mostCaughtUp` at most.
+    case all = 1
+    /// No fire: all are dropped and counted.
+    case skip = 2
+
+    /// The name on the wire.
+    public var name: StaticString {
+        switch self {
+        case .once: "once"
+        case .all: "all"
+        case .skip: "skip"
+        }
+    }
+}
+
 extension TimerRules {
     /// The milliseconds after an expected instant at which a watchdog that has a schedule fires; nil for others.
     public var grace: Int64? {

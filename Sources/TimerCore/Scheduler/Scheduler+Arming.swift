@@ -101,3 +101,97 @@ extension Scheduler {
         table.disarm(slot)
     }
 }
+
+extension Scheduler {
+    /// Plans the wall clock's timers again after the calendar was stepped back to `now`, which a wheel can't follow.
+    ///
+    /// The new wheel is filled by `advance`, a bounded number of slots at a time: until a timer is in the wheel,
+    /// its fire may be late, never early.
+    public mutating func rebuildWallWheel(_ now: Now) {
+        let wall = now.milliseconds(on: .wall)
+        wallWheel = TimerWheel(position: wall)
+        recentArmings = RecentArmings()
+        wallBuild &+= 1
+        rebuildFrom = 0
+        // Instants that lie ahead again were not missed.
+        misfireUntil[.wall] = min(misfireUntil[.wall], wall)
+    }
+
+    /// Whether the timer at `slot` is not in the new wheel of the wall clock yet.
+    func waitsForRebuild(_ slot: SlotIndex) -> Bool {
+        table[slot].armed == .wall && table[slot].wheelBuild != wallBuild
+    }
+
+    /// Moves the timers of at most `limit` slots into the new wheel. Returns whether the rebuild is over.
+    mutating func continueRebuild(limit: Int, _ now: Now) -> Bool {
+        guard let start = rebuildFrom else { return true }
+        let end = min(table.slotCount, Int(start) + limit)
+        for slot in Int(start)..<end where table[SlotIndex(slot)].armed == .wall {
+            let slot = SlotIndex(slot)
+            if table[slot].wheelBuild != wallBuild { arm(slot, Grid(rules(slot), zones: zones), now) }
+        }
+        rebuildFrom = end == table.slotCount ? nil : SlotIndex(end)
+        return rebuildFrom == nil
+    }
+}
+
+/// The overdue timers under `misfire: all`: each fires one missed instant, then goes to the end of the queue.
+struct CatchUpQueue {
+    /// A timer that waits; the entry is dropped if the timer was armed again since.
+    struct Entry: BitwiseCopyable {
+        var slot: SlotIndex
+        var generation: UInt32
+    }
+
+    private var entries = FIFO<Entry>()
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    var count: Int { entries.count }
+
+    /// The entry that comes next.
+    var first: Entry? { entries.first }
+
+    /// The number of entries taken so far, which is the place of the first that waits. Places only grow.
+    private(set) var taken = 0
+
+    /// Returns the entry at a place; nil after the last.
+    func entry(at place: Int) -> Entry? { place - taken < entries.count ? entries[place - taken] : nil }
+
+    mutating func append(_ entry: Entry) { entries.append(entry) }
+
+    mutating func popFirst() -> Entry? {
+        guard let entry = entries.popFirst() else { return nil }
+        taken += 1
+        return entry
+    }
+}
+
+/// The timers that were armed last, `capacity` of them, and the number of all armings.
+struct RecentArmings {
+    /// The identity of a run of armings: as long as it is the same, every timer armed since is counted here.
+    final class Era: Sendable {}
+
+    /// The most armings that are remembered.
+    static let capacity = 4096
+
+    let era = Era()
+    /// A ring of the timers armed last, as many as there have been up to the capacity.
+    private var slots: [SlotIndex] = []
+    /// The number of all armings.
+    private(set) var count = 0
+
+    mutating func append(_ slot: SlotIndex) {
+        if slots.count == Self.capacity { slots[count % Self.capacity] = slot } else { grow(slot) }
+        count += 1
+    }
+
+    // Kept out of `append`, which every arming calls, so that `append` is inlined.
+    @inline(never) private mutating func grow(_ slot: SlotIndex) { slots.append(slot) }
+
+    /// Returns the timers armed after the first `seen`; nil when not all of them are remembered any more.
+    func after(_ seen: Int) -> [SlotIndex]? {
+        guard count - seen <= Self.capacity else { return nil }
+        return (seen..<count).map { slots[$0 % Self.capacity] }
+    }
+}

@@ -54,3 +54,21 @@ struct TimerSlot: BitwiseCopyable {
         case no, elapsed, suspending, wall, catchUp
     }
 }
+
+/// The part of a timer's progress that is kept beside its slot once it has fired: see the members of `TimerProgress`.
+struct FireSlot: BitwiseCopyable {
+    var lastFiredAt: Int64 = 0
+    var fireCount: Int64 = 0
+    var missedCount: Int64 = 0
+    var firesSinceActivation: Int64 = 0
+}
+
+/// The part of a watchdog that is kept beside its slot.
+struct KickSlot: BitwiseCopyable {
+    var progress = KickProgress()
+    /// The position with which the record of the newest kick is durable; 0 before the first.
+    var lastRecord: Int64 = 0
+}
+
+/// The place of a timer: an index into the table's slab.
+public typealias SlotIndex = UInt32

@@ -104,3 +104,35 @@ public struct TimeZoneTable: Sendable, Equatable {
         return ZoneSegment(start: last.instant, end: end, offset: Int64(last.offset), skipped: Int64(last.skipped))
     }
 }
+
+/// A span of time without a change of offset. The end may be only that of a table: what follows may have the same
+/// offset.
+struct ZoneSegment {
+    /// The first instant; `Int64.min` for no beginning.
+    var start: Int64
+    /// The instant after the last; `Int64.max` for no end.
+    var end: Int64
+    var offset: Int64
+    /// See ``TimeZoneTable/Transition/skipped``.
+    var skipped: Int64
+
+    /// The first local time of the segment that had not come before; `Int64.min` for a segment without a beginning.
+    var firstNewLocal: Int64 {
+        guard start > .min else { return .min }
+        return start + offset + max(0, -skipped)
+    }
+}
+
+/// The scheduler's source of time zones.
+public protocol ZoneSource: Sendable {
+    /// Returns the zone of that IANA name; nil when there is none.
+    func zone(named name: [UInt8]) -> TimeZoneTable?
+}
+
+/// A source that knows UTC and no other zone.
+public struct UTCOnly: ZoneSource {
+    /// Makes the source.
+    public init() {}
+    /// Returns UTC under its name, nil for any other.
+    public func zone(named name: [UInt8]) -> TimeZoneTable? { name == Array("UTC".utf8) ? .utc : nil }
+}

@@ -1,35 +1,59 @@
-/// An answer that is kept for requests that repeat an idempotency key: a first answer, or a part of one.
-public struct StoredAnswer: Sendable, Equatable {
-    /// The form of an answer's bytes.
-    public enum Form: Sendable, Equatable {
-        /// A response, as its writer encoded it.
-        case response
-        /// A timer as it was shown: see `ShownTimer`.
-        case timer
-        /// The result of one step of a run, or of all steps so far, as its writer encoded it.
-        case part(AnswerPart)
+import Primitives
+import TimerCore
+
+/// The bytes of answers to requests with an idempotency key.
+extension RecordCodec {
+    /// Appends the record of an answer, or of a part of one.
+    public static func append(_ answer: StoredAnswer, to bytes: inout [UInt8]) {
+        let start = beginFrame(&bytes)
+        bytes.append(kind(of: answer.form))
+        ByteCoding.append(signed: answer.answeredAt, to: &bytes)
+        for word in [answer.key.high, answer.key.low, answer.fingerprint.high, answer.fingerprint.low] {
+            appendFixed(word, count: 8, to: &bytes)
+        }
+        if case .part(let part) = answer.form {
+            ByteCoding.append(UInt64(part.origin), to: &bytes)
+            ByteCoding.append(UInt64(part.index) << 1 | (part.isLast ? 1 : 0), to: &bytes)
+        }
+        bytes.append(contentsOf: answer.answer)
+        endFrame(start, &bytes)
     }
 
-    /// Hash of the key.
-    public var key: Hash128
-    /// Hash of the request: method, target and body.
-    public var fingerprint: Hash128
-    /// Wall milliseconds of the first answer or, for a part, of the run's beginning; the key is forgotten 24 hours
-    /// later.
-    public var answeredAt: Int64
-    /// The form of `answer`.
-    public var form: Form
-    /// The answer's bytes.
-    public var answer: [UInt8]
+    private static func kind(of form: StoredAnswer.Form) -> UInt8 {
+        switch form {
+        case .response: answerKind
+        case .timer: timerAnswerKind
+        case .part: answerPartKind
+        }
+    }
 
-    /// Makes an answer; see the members.
-    public init(
-        key: Hash128, fingerprint: Hash128, answeredAt: Int64, form: Form = .response, answer: [UInt8]
-    ) {
-        self.key = key
-        self.fingerprint = fingerprint
-        self.answeredAt = answeredAt
-        self.form = form
-        self.answer = answer
+    static func answer(
+        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ kind: UInt8, into record: inout LogRecord
+    ) -> Bool {
+        guard let at = ByteCoding.readSigned(bytes, &offset), let key = hash(bytes, &offset),
+            let fingerprint = hash(bytes, &offset)
+        else { return false }
+        var form = StoredAnswer.Form.response
+        if kind == timerAnswerKind { form = .timer }
+        if kind == answerPartKind {
+            guard let origin = ByteCoding.read(bytes, &offset), origin <= UInt64(record.position),
+                let number = ByteCoding.read(bytes, &offset), number >> 1 < UInt64(AnswerPart.most)
+            else { return false }
+            let first = origin == 0 ? record.position : Int64(origin)
+            form = .part(AnswerPart(origin: first, index: Int(number >> 1), isLast: number & 1 == 1))
+        }
+        var answer: [UInt8] = []
+        answer.append(copying: bytes.extracting(offset..<body.upperBound))
+        record.at = at
+        record.content = .answer(
+            StoredAnswer(key: key, fingerprint: fingerprint, answeredAt: at, form: form, answer: answer))
+        return true
+    }
+
+    static func hash(_ bytes: Span<UInt8>, _ offset: inout Int) -> Hash128? {
+        guard let high = ByteCoding.readFixed(bytes, &offset, count: 8),
+            let low = ByteCoding.readFixed(bytes, &offset, count: 8)
+        else { return nil }
+        return Hash128(high: high, low: low)
     }
 }

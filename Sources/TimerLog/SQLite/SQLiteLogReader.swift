@@ -1,44 +1,46 @@
-/// Reads rows on a connection of its own, in short read transactions.
-///
-/// The buffers of rows that `body` did not keep are used again from one read to the next.
-final class SQLiteLogReader: LogReader {
-    private let slot: ReaderSlot
-    private let gate: ReaderGate
-    private var batch: [LogRow] = []
+internal import Platform
 
-    init(_ slot: ReaderSlot, of gate: ReaderGate) {
-        self.slot = slot
-        self.gate = gate
+/// The readers of a store, and whether they may read: no connection may be left while the store opens again.
+final class ReaderGate: Sendable {
+    private struct State {
+        var isOpen = false
+        var slots: [ObjectIdentifier: ReaderSlot] = [:]
     }
 
-    deinit { gate.remove(slot) }
+    private let state = Guarded(State())
 
-    func read(from position: Int64, _ body: (LogRow) -> Bool) throws(StoreError) {
-        var next = position
-        if let row = try row(holding: position) {
-            guard body(row), row.first < .max else { return }
-            next = row.first + 1
-        }
-        // A caller that wants one row stops after it, so only the second read is large.
-        var limit = 1
-        while true {
-            try slot.use { queries throws(StoreError) in
-                try queries.fetch(from: next, limit: limit, into: &batch)
+    /// Makes a reader whose connection `open` opens, once it is used while the gate is open; else its reads throw
+    /// `io`.
+    func makeReader(_ open: @escaping @Sendable () throws(StoreError) -> RowQueries) -> SQLiteLogReader {
+        let slot = ReaderSlot { [weak self] () throws(StoreError) in
+            guard let self, self.state.withLock({ $0.isOpen }) else {
+                throw StoreError(.io, "the log is not open")
             }
-            // A copy of the references: `body` may read on this reader.
-            let rows = batch
-            for row in rows {
-                guard body(row), row.first < .max else { return }
-                next = row.first + 1
-            }
-            if rows.isEmpty { return }
-            limit = RowQueries.rowsARead
+            return try open()
         }
+        state.withLock { $0.slots[ObjectIdentifier(slot)] = slot }
+        return SQLiteLogReader(slot, of: self)
     }
 
-    func row(holding position: Int64) throws(StoreError) -> LogRow? {
-        let row = try slot.use { queries throws(StoreError) in try queries.row(before: position) }
-        guard let row, row.last >= position else { return nil }
-        return row
+    /// Allows connections to be opened.
+    func allow() {
+        state.withLock { $0.isOpen = true }
+    }
+
+    /// Allows no connection to be opened, and closes those that are open.
+    func closeAll() {
+        // A slot in use holds its own lock and may ask for the gate's, so the gate's is not held while a slot is
+        // closed.
+        let all = state.withLock { state in
+            state.isOpen = false
+            return Array(state.slots.values)
+        }
+        for slot in all { slot.close() }
+    }
+
+    /// Forgets a reader, and closes its connection.
+    func remove(_ slot: ReaderSlot) {
+        state.withLock { $0.slots[ObjectIdentifier(slot)] = nil }
+        slot.close()
     }
 }
