@@ -128,3 +128,10 @@ final class LogTrim: Sendable {
     /// Notes the bytes that a fold of the log found.
     func reset(held: RowBytes) { state.withLock { $0.held = held } }
 }
+
+/// A row that is to take the place of those it spans.
+struct RowReplacement {
+    var row: LogRow
+    /// Bytes of the data of the replaced rows.
+    var replaced: RowBytes
+}

@@ -1,4 +1,6 @@
 public import Platform
+public import TimerLog
+public import Webhooks
 
 /// The bounds and policies of deliveries by webhook.
 public struct DeliveryConfiguration: Sendable {
@@ -17,4 +19,35 @@ public struct DeliveryConfiguration: Sendable {
 
     /// Makes a configuration with every default.
     public init() {}
+}
+
+/// The part of the configuration of deliveries that can change while they go on. The secrets are read when an
+/// attempt begins, the rules when it connects.
+public struct DeliveryPolicy: Sendable {
+    /// The secrets that sign the deliveries of webhooks that have none of their own.
+    public var secrets: [WebhookSecret] = []
+    /// The rules for where deliveries may go; empty: wherever they are not refused.
+    public var allow: [AddressRule] = []
+    /// The rules for where deliveries may not go.
+    public var deny: [AddressRule] = []
+
+    /// Makes a policy with every default.
+    public init() {}
+}
+
+/// The parts of deliveries that the API supplies, which knows how events are shown.
+public struct DeliverySending: Sendable {
+    /// The server's release, for `User-Agent`.
+    public var version: String
+    /// Makes an event as webhooks are sent it, from its record and the data of the row that holds the record.
+    /// Called on the dispatcher's thread.
+    public var event: @Sendable (_ event: LogRecord, _ data: [UInt8]) -> WebhookEvent
+
+    /// Makes a value of these parts; see the members.
+    public init(
+        version: String, event: @escaping @Sendable (_ event: LogRecord, _ data: [UInt8]) -> WebhookEvent
+    ) {
+        self.version = version
+        self.event = event
+    }
 }

@@ -364,3 +364,15 @@ extension Dispatcher: Worker {
     /// Stops without waiting for attempts under way.
     func stop() { stop(seconds: 0) }
 }
+
+/// Sends the requests of the dispatcher's attempts: `Courier`, or a simulated one.
+protocol WebhookCourier: Sendable {
+    /// Begins to work. Called once.
+    func start()
+    /// Begins requests; each has one result.
+    func submit(_ requests: [CourierRequest])
+    /// Stops; requests under way have `deadlineSeconds` to end.
+    func stop(deadlineSeconds: Double)
+}
+
+extension Courier: WebhookCourier {}

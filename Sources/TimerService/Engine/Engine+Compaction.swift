@@ -2,6 +2,74 @@ import Platform
 import TimerCore
 import TimerLog
 
+/// The figures that compaction asks an engine for.
+extension Engine {
+    /// The figures that compaction decides by, at one instant.
+    struct Upkeep {
+        /// How often the log was folded again: what was recorded before a fold may be lost.
+        var restarts: Int
+        /// Position of the newest record given out.
+        var head: Int64
+        /// The instant, in wall milliseconds.
+        var wall: Int64
+        /// Timers and answers that the log has to keep, and the bytes of their definitions and texts.
+        var liveRecords: Int
+        var liveBytes: Int
+        /// Bytes of pending deliveries' events, estimated.
+        var deliveryBytes: Int
+        /// Bytes of deliveries' events that were written again so far.
+        var carriedDeliveryBytes: Int
+    }
+
+    /// The figures that compaction decides by, as they are now.
+    var upkeep: Upkeep {
+        lock.withLock(.compaction) {
+            Upkeep(
+                restarts: restarts, head: batch.head, wall: instant().wall,
+                liveRecords: scheduler.count + idempotency.count,
+                liveBytes: scheduler.definitionBytes + idempotency.answerBytes, deliveryBytes: deliveryBytes,
+                carriedDeliveryBytes: carriedDeliveryBytes)
+        }
+    }
+}
+
+/// The values that compaction gives to an engine.
+extension Engine {
+    /// The contents of a row to be deleted that may still be needed.
+    struct Carried {
+        /// Timers whose definition a record of the row holds: the timer's name, and the position of the record.
+        var bases: [(key: TimerKey, position: Int64)] = []
+        /// Answers to requests with an idempotency key, with the positions of their records.
+        var answers: [(answer: StoredAnswer, position: Int64)] = []
+        var kicks: [CarriedKick] = []
+        /// Events of deliveries.
+        var deliveries: [CarriedDelivery] = []
+        /// Definitions of deleted timers, with the positions of their records.
+        var wills: [(definition: [UInt8], position: Int64)] = []
+        /// The number of entries, which are numbered in this order: bases, answers, kicks, deliveries, wills.
+        var count: Int { bases.count + answers.count + kicks.count + deliveries.count + wills.count }
+    }
+
+    /// A kick in a row to be deleted: its timer, by hash and base as in the record, and the version that the kick
+    /// made.
+    struct CarriedKick {
+        var hash: UInt32
+        var base: Int64
+        var version: Int64
+    }
+
+    /// The event of a delivery, in a row to be deleted.
+    struct CarriedDelivery {
+        var id: Int64
+        /// The id of the event on the server where it happened: see `RecordCodec`.
+        var origin: Int64
+        /// Position of the record that holds the event.
+        var position: Int64
+        /// The event's record, without frame.
+        var event: [UInt8]
+    }
+}
+
 /// Records that are no events: answers, and what compaction carries from old rows into new ones.
 extension Engine {
     /// Writes the record of an answer and notes its position.

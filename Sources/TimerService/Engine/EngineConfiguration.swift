@@ -40,3 +40,11 @@ public struct EngineConfiguration: Sendable {
     /// Timers or deliveries that cost as much to look at as one costs to change.
     static let looksPerChange = 8
 }
+
+/// The moment from which an answer may leave.
+public enum Durability: Sendable, Equatable {
+    /// The answer leaves once every change that it rests on is on disk.
+    case commit
+    /// The answer leaves at once; changes reach the disk at most that many nanoseconds later: a crash may lose them.
+    case interval(Int64)
+}

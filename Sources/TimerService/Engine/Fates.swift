@@ -1,5 +1,7 @@
 import Platform
 import Synchronization
+import TimerCore
+import TimerLog
 
 /// The fates of the positions that an engine gave out: on disk, shown, or lost. May be used on any thread.
 public final class Fates: Sendable {
@@ -95,4 +97,91 @@ public final class Fates: Sendable {
         if positions.upperBound <= head { return .durable }
         return isAbandoned.load(ordering: .acquiring) ? .unknown : .pending
     }
+}
+
+/// The fate of the records that an answer rests on.
+public enum Fate: Sendable, Equatable {
+    /// The records are on disk, or may be shown before they are: the answer may leave.
+    case durable
+    /// The fate is not known yet.
+    case pending
+    /// The records are lost: nothing of the change remains.
+    case lost
+    /// The fate will never be known here: the log is not this process's any more.
+    case unknown
+}
+
+/// Positions that engines gave out and that were not shown yet when this process dropped the engines. May be used
+/// on any thread.
+///
+/// The process may own the log again, with another engine, before an answer that rests on such a position is looked
+/// at. The log may have gone on above the position without the record, so that the position says nothing about its
+/// fate.
+final class UnknownPositions: Sendable {
+    private let known = Guarded<[ClosedRange<Int64>]>([])
+
+    /// The most ranges that are kept: the log comes back in seconds, and an answer waits for seconds at most.
+    private static let mostKept = 64
+
+    /// Notes the positions above `shown` through `last`.
+    func note(after shown: Int64, through last: Int64) {
+        guard last > shown else { return }
+        known.withLock { known in
+            if known.last == shown + 1...last { return }
+            known.append(shown + 1...last)
+            if known.count > Self.mostKept { known.removeFirst() }
+        }
+    }
+
+    /// The positions, oldest first.
+    var ranges: [ClosedRange<Int64>] { known.withLock { $0 } }
+}
+
+/// The fates of records: what is on disk, what may be shown, and what was lost.
+extension Engine {
+    /// Position of the newest record that is on disk.
+    public var durableHead: Int64 { fates.durableHead }
+
+    /// Position of the newest record that streams and deliveries may show: it is on disk, or can't be given again.
+    public var shownHead: Int64 { fates.shownHead }
+
+    /// Notes that a mark is on disk. Called under the lock.
+    func setDurable(_ mark: HighWaterMark) {
+        self.mark = mark
+        needsMark = false
+        guard showsEarly else { return }
+        fates.unbind(through: coversVersions ? mark.position : min(mark.position, batch.first - 1))
+    }
+
+    /// Wakes the dispatcher if deliveries are ready by what may be shown now.
+    func ringDeliveries() {
+        lock.withLock(.delivery) { if scheduler.hasReadyDeliveries(durable: shownHead) { onReadyDeliveries() } }
+    }
+
+    /// Returns the fate of the record at `position`, for an answer that rests on it.
+    public func fate(of position: Int64) -> Fate { fates.fate(of: position...position) }
+
+    /// Returns the fate of the records at `positions`, for an answer that rests on all of them: lost when any of
+    /// them is.
+    public func fate(of positions: ClosedRange<Int64>) -> Fate { fates.fate(of: positions) }
+
+    /// Returns the fate of the records at `positions`, for an answer that an earlier engine of this process may
+    /// have had a part in. It is `unknown` where a record was not shown yet when that engine was dropped: the log
+    /// may have gone on above its position without it.
+    public func fateOfEarlier(_ positions: ClosedRange<Int64>) -> Fate {
+        fates.isFateUnknown(positions) ? .unknown : fates.fate(of: positions)
+    }
+
+    /// Returns the fate of the records at `positions`, for a reader of the records themselves: `pending` until
+    /// streams may show them.
+    public func fateOfShown(_ positions: ClosedRange<Int64>) -> Fate { fates.fateOfShown(positions) }
+
+    /// The position after which neither this engine nor an earlier one of this process has given or shown anything:
+    /// the next owner of the log may begin there.
+    var claimedThrough: Int64 {
+        lock.withLock { max(batch.head, batch.givenOut, PositionClock.position(at: instant())) }
+    }
+
+    /// Whether the record at `position` was given out and is lost.
+    public func isLost(_ position: Int64) -> Bool { fates.isLost(position...position) }
 }

@@ -173,6 +173,137 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
     }
 }
 
+/// The rows that one read of the store found.
+public struct StoredRows: Sendable, Equatable {
+    /// The rows, in the order of the log.
+    public var rows: [LogRow]
+    /// Position up to which `rows` holds every kept event after the position that was asked for.
+    public var through: Int64
+    /// Whether none of the events in between is gone; for a timer's own events.
+    public var isWhole = true
+}
+
+/// An event that is to be delivered, without its payload.
+public struct OwedEvent: Sendable, Equatable {
+    /// The event's type.
+    public var type: EventType
+    /// The instant at which the event happened, in wall milliseconds.
+    public var at: Int64
+    /// The prefix of the timer's definition at the event: id and labels.
+    public var definition: [UInt8]
+
+    /// Reads the event that `record` holds; nil when it holds none.
+    ///
+    /// - Parameter data: the data of the row that holds the record.
+    init?(_ record: LogRecord, _ data: [UInt8]) {
+        guard case .event(let type, _, _) = record.content else { return nil }
+        self.type = type
+        at = record.at
+        let whole = data.span.extracting(record.definition)
+        let count = Definition.prefixCount(whole) ?? 0
+        definition = Array(data[record.definition].prefix(count))
+    }
+}
+
+/// The reader of the active log with which one replay thread works.
+final class ReplayReaders {
+    private let log: Published<ActiveLog?>
+    /// The log that the job at hand reads; nil between two jobs, so that a log which was dropped leaves memory.
+    private var current: ActiveLog?
+    /// The log that `opened` reads.
+    private weak var read: ActiveLog?
+    private var opened: (any LogReader)?
+
+    /// Reads the log that `log` publishes.
+    init(_ log: Published<ActiveLog?>) { self.log = log }
+
+    /// Runs `job`, which reads the log that is active now.
+    func run(_ job: Replayer.Job) {
+        current = log.value
+        if current !== read || current == nil { (read, opened) = (current, nil) }
+        job(self)
+        current = nil
+    }
+
+    /// Returns the log that is read. Throws `unavailable` where this process owns none.
+    func active() throws(StoreError) -> ActiveLog {
+        guard let current else { throw StoreError(.unavailable, "the log is another process's") }
+        return current
+    }
+
+    /// Returns the reader of the rows on disk.
+    func reader() throws(StoreError) -> any LogReader {
+        if let opened { return opened }
+        let reader = try active().store.makeReader()
+        opened = reader
+        return reader
+    }
+
+    /// Returns the row that holds `position`; nil where it is gone. Rows that may be shown before they are on disk
+    /// are in memory.
+    func row(holding position: Int64) throws(StoreError) -> LogRow? {
+        if let row = try active().hub.row(holding: position) { return row }
+        return try reader().row(holding: position)
+    }
+}
+
+extension Replayer {
+    /// A delivery's event, as its record holds it, for an export.
+    public struct ExportedEvent {
+        /// The delivery.
+        public let delivery: DeliveryDetail
+        /// The event; its position is its id, wherever its record has moved to.
+        public let event: LogRecord
+        /// The whole definition of the event's timer at the event.
+        public let definition: [UInt8]
+        /// The definition of a deleted timer at its deletion; nil for other timers, or where it is not known.
+        public let will: [UInt8]?
+    }
+
+    /// The export of some deliveries.
+    public struct ExportedDeliveries: Sendable {
+        /// The bytes that were written.
+        public var bytes: [UInt8] = []
+        /// The number of deliveries that were written.
+        public var count = 0
+        /// The deliveries whose events were not at the positions that were given.
+        public var missing: [Int64] = []
+    }
+
+    /// Reads the events of `deliveries` and passes each to `write`, which appends the bytes that it makes of the event.
+    ///
+    /// - Parameters:
+    ///   - write: called on a replay thread.
+    ///   - reply: gets the bytes that were written.
+    public func export(
+        _ deliveries: [DeliveryDetail], write: @escaping @Sendable (ExportedEvent, inout [UInt8]) -> Void,
+        reply: @escaping @Sendable (Result<ExportedDeliveries, StoreError>) -> Void
+    ) {
+        enqueue { readers in
+            var bodies = EventReader { position throws(StoreError) in try readers.row(holding: position) }
+            do throws(StoreError) {
+                var departed = ExportedDeliveries()
+                for delivery in deliveries {
+                    guard let (event, data) = try bodies.event(delivery.id, at: delivery.body) else {
+                        departed.missing.append(delivery.id)
+                        continue
+                    }
+                    var will: [UInt8]?
+                    if let left = delivery.will { will = try bodies.will(at: left.position) }
+                    write(
+                        ExportedEvent(
+                            delivery: delivery, event: event, definition: Array(data[event.definition]), will: will),
+                        &departed.bytes)
+                    departed.count += 1
+                }
+                reply(.success(departed))
+            } catch {
+                reply(.failure(error))
+            }
+        }
+    }
+}
+
 extension Replayer: Worker {
     var name: String { "replay" }
     var threadCount: Int { Self.threadCount }

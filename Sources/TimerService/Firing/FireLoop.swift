@@ -53,3 +53,56 @@ final class FireLoop: Worker {
         alarm.ring()
     }
 }
+
+/// The plan of the fire loop's next wake-up, and the record of whether it stood still. Instants are elapsed
+/// nanoseconds.
+struct FirePacer {
+    /// The instant that the alarm is armed for; `Int64.max` for none.
+    private(set) var armedFor = Int64.max
+    /// The fire loop's last sign of life.
+    private var lastBeat: Int64 = 0
+    /// Whether the fire loop is between two steps of one wake-up.
+    private var isAdvancing = false
+
+    /// The longest stand-still, in nanoseconds, that makes no misfires of the timers that came due in it.
+    static let stallThreshold: Int64 = 1_000_000_000
+
+    /// Plans a wake-up at `wake`. Returns whether the alarm is to be armed for that, as it is armed for nothing as
+    /// early.
+    mutating func plan(_ wake: Int64) -> Bool {
+        guard wake < armedFor else { return false }
+        armedFor = wake
+        return true
+    }
+
+    /// Forgets the instant that the alarm is armed for, unless it is overdue at `now`: from an overdue wake-up the
+    /// fire loop learns that it stood still.
+    mutating func replan(at now: Int64) { if armedFor > now { armedFor = .max } }
+
+    /// The instant from which the loop is late, if it has not moved; `Int64.max` for none.
+    private var expected: Int64 { max(armedFor, lastBeat) }
+
+    /// Whether the loop, which wakes at `now`, stood still before.
+    func wasStalled(until now: Int64) -> Bool { expected != .max && now - expected > Self.stallThreshold }
+
+    /// Notes that the loop moves.
+    mutating func beat(at now: Int64) { lastBeat = now }
+
+    /// Notes a step of the loop.
+    ///
+    /// - Returns: whether the step was the first of a wake-up, and fired something.
+    mutating func step(fired: Bool, isDone: Bool) -> Bool {
+        defer { isAdvancing = !isDone }
+        return fired && !isAdvancing
+    }
+
+    /// Notes whether the loop is done until the next wake-up; if not, the rest stays due at `now`.
+    mutating func finish(isDone: Bool, at now: Int64) { armedFor = isDone ? .max : now }
+
+    /// Restarts with the next wake-up at `wake`: overdue timers waited for the disk, or for the server's start, so
+    /// the loop counts as having stood still.
+    mutating func restart(wake: Int64?) {
+        armedFor = wake ?? .max
+        lastBeat = 0
+    }
+}

@@ -1,6 +1,6 @@
 import Platform
 import TimerCore
-import TimerLog
+public import TimerLog
 
 /// The scheduler's time: an elapsed clock that goes on over restarts, and the offset of the calendar from it.
 ///
@@ -117,5 +117,30 @@ struct ServiceClock {
     /// Returns the boottime reading, in nanoseconds, at which the elapsed clock shows `elapsed`.
     func boottime(ofElapsed elapsed: Int64) -> Int64 {
         elapsed.subtractingReportingOverflow(shift).overflow ? .max : elapsed - shift
+    }
+}
+
+/// The clocks that the service reads; tests have manual ones.
+public protocol TimeSource: Sendable {
+    /// Returns nanoseconds since boot, sleep included.
+    func boottime() -> Int64
+    /// Returns nanoseconds since 1970.
+    func realtime() -> Int64
+    /// Returns the identity of the boot that `boottime` counts from.
+    func boot() -> Hash128
+}
+
+/// The kernel's clocks.
+public struct SystemTime: TimeSource {
+    /// Makes a source of the kernel's clocks.
+    public init() {}
+    /// Reads `CLOCK_BOOTTIME`.
+    public func boottime() -> Int64 { Clocks.boottime() }
+    /// Reads `CLOCK_REALTIME`.
+    public func realtime() -> Int64 { Clocks.realtime() }
+    /// Returns a hash of the kernel's boot id.
+    public func boot() -> Hash128 {
+        let text = Array(Clocks.bootIdentity().utf8)
+        return Hash128(text.span, siphash: SipHash(secret: []), tweak: 0)
     }
 }

@@ -1,4 +1,5 @@
 import Platform
+import Synchronization
 
 /// Watches the service's own loops, as the service watches clients: a loop that stands still is reported and fails
 /// `/healthz`.
@@ -58,4 +59,63 @@ public final class LoopWatchdog: Worker {
     }
 
     func stop() { state.update { $0.isStopping = true } }
+}
+
+/// A loop's sign of life.
+public final class Heartbeat: Sendable {
+    /// The loop's name.
+    public let name: String
+    private let last: Atomic<Int64>
+    private let longest = Atomic<Int64>(0)
+
+    /// Makes the heartbeat of a loop that just began.
+    public init(name: String) {
+        self.name = name
+        last = Atomic(Clocks.monotonic())
+    }
+
+    /// Notes that the loop moves. Called on the loop's own thread, at least every second.
+    public func beat() {
+        let now = Clocks.monotonic()
+        let gap = now - last.exchange(now, ordering: .relaxed)
+        if gap > longest.load(ordering: .relaxed) { longest.store(gap, ordering: .relaxed) }
+    }
+
+    /// Seconds since the last beat.
+    public var silence: Double { Double(Clocks.monotonic() - last.load(ordering: .relaxed)) / 1e9 }
+
+    /// The longest time between two beats since `takeLongest`, in seconds.
+    public var longestSilence: Double {
+        max(silence, Double(longest.load(ordering: .relaxed)) / 1e9)
+    }
+
+    /// Returns the longest time between two beats since the last call, in nanoseconds, without the silence that
+    /// goes on.
+    func takeLongest() -> Int64 { longest.exchange(0, ordering: .relaxed) }
+}
+
+/// The stalls of the last minute that are needed to find the longest: one that a later one equals or exceeds is not.
+struct RecentStalls {
+    /// The time for which a stall counts from its end, in nanoseconds.
+    static let window: Int64 = 60_000_000_000
+
+    /// The stalls, oldest and longest first.
+    private var stalls: [(endedAt: Int64, length: Int64)] = []
+
+    /// Notes a stall of `length` nanoseconds that ended by `now`.
+    mutating func note(_ length: Int64, at now: Int64) {
+        forget(before: now)
+        while let last = stalls.last, last.length <= length { stalls.removeLast() }
+        stalls.append((now, length))
+    }
+
+    /// Returns the longest stall, in nanoseconds; 0 for none.
+    mutating func longest(at now: Int64) -> Int64 {
+        forget(before: now)
+        return stalls.first?.length ?? 0
+    }
+
+    private mutating func forget(before now: Int64) {
+        stalls.removeSubrange(..<(stalls.firstIndex { now - $0.endedAt <= Self.window } ?? stalls.count))
+    }
 }

@@ -159,3 +159,145 @@ public final class TimerService: Sendable {
     /// The bytes of the log on the device.
     public var logBytes: Int { store.bytesOnDisk() }
 }
+
+/// Whether a process may answer for timers.
+public enum ServerRole: Sendable, Equatable {
+    /// The process may: it owns the log.
+    case serving
+    /// The process owns the log, but can't prove now that nobody has taken it.
+    case leaseOver
+    /// The process does not own the log; `owner` is the address of the process that does, where it is known.
+    case standby(owner: String?)
+}
+
+/// The parts that an engine shares with the threads around it, and with the earlier engines of the process.
+final class SharedParts: Sendable {
+    /// The alarm that wakes the fire loop.
+    let alarm: any Alarm
+    /// The loops that read sockets.
+    let sockets = SocketReaders()
+    /// The positions that dropped engines gave out and had not shown yet.
+    let unknownPositions = UnknownPositions()
+    /// The bell that wakes the committer.
+    let bell: CommitBell
+    let timeSource: any TimeSource
+    /// The lease under which an engine's state may be shown; nil where it always may be.
+    let lease: Lease?
+
+    /// - Parameter lease: the lease under which an engine's state may be shown; nil where it always may be.
+    init(alarm: any Alarm, timeSource: any TimeSource, lease: Lease? = nil, bell: CommitBell = CommitBell()) {
+        self.alarm = alarm
+        self.timeSource = timeSource
+        self.lease = lease
+        self.bell = bell
+    }
+
+    /// Adds a loop that reads sockets, where kicks may wait.
+    ///
+    /// - Parameter ask: asks the loop to report once it has read its sockets; called under an engine's lock.
+    func addReader(ask: @escaping @Sendable () -> Void) -> SocketReader {
+        let reader = SocketReader(ask: ask) { [alarm] in alarm.ring() }
+        sockets.add(reader)
+        return reader
+    }
+}
+
+/// The gate that admits and dismisses the log, and refuses further changes once the service stops. The gate has no
+/// thread: its place among the workers decides when it shuts.
+final class ChangeGate: Worker {
+    let name = "gate"
+    let threadCount = 0
+    private let log: Published<ActiveLog?>
+    private let isShut = Guarded(false)
+
+    /// - Parameter log: the place where an admitted log is published.
+    init(_ log: Published<ActiveLog?>) { self.log = log }
+
+    func run() {}
+
+    /// Publishes `active`. Returns whether it was admitted: no log is once the service stops.
+    func admit(_ active: ActiveLog) -> Bool {
+        isShut.withLock { isShut in
+            if !isShut { log.publish(active) }
+            return !isShut
+        }
+    }
+
+    /// Publishes that there is no log.
+    func dismiss() { isShut.withLock { _ in log.publish(nil) } }
+
+    /// Refuses further changes; changes that were taken are still committed.
+    func stop() {
+        isShut.withLock { isShut in
+            isShut = true
+            log.value?.engine.close()
+        }
+    }
+}
+
+/// The take-over and the dropping of the log, where several processes share the storage.
+extension TimerService {
+    /// Takes the log over: opens it, folds it, and makes all workers serve it, all before this returns. May be
+    /// called on any thread but the service's own, while the service runs and owns no log; one thread at a time
+    /// calls this and `drop`.
+    ///
+    /// - Parameter moved: called now and then meanwhile.
+    /// - Throws: the errors of `init`.
+    /// - Returns: the log; nil where the service stops.
+    @discardableResult
+    public func adopt(moved: () -> Void = {}) throws(StoreError) -> ActiveLog? {
+        let recovered = try RecoveredLog.recover(store, configuration, isAhead: true, moved: moved)
+        let active = ActiveLog(recovered, configuration: configuration, shared: shared, moved: moved, report: report)
+        do throws(StoreError) { try active.checkZones() } catch {
+            discard(active)
+            throw error
+        }
+        dispatcher?.watch(active)
+        feed.follow(active)
+        guard gate.admit(active) else {
+            discard(active)
+            return nil
+        }
+        // Records may have been made before the committer had this log.
+        active.callCommitter()
+        let replanned = active.engine.replanZoned()
+        if replanned > 0 { report(.timeZonesChanged(timers: replanned)) }
+        active.engine.callFireLoop()
+        feed.notify()
+        return active
+    }
+
+    /// Ends the log at once, as another process owns it or may: nothing more of it is committed or shown, and
+    /// clients that wait for a change are answered that its outcome is not known. The log is closed once nobody
+    /// reads it. Does nothing where this process owns none. May be called on any thread but the service's own.
+    public func drop() {
+        guard let active = log.value else { return }
+        active.end()
+        gate.dismiss()
+        // Each worker drops the log.
+        active.callCommitter()
+        compactor.nudge()
+        dispatcher?.wake()
+        feed.notify()
+        discard(active)
+    }
+
+    private func discard(_ active: ActiveLog) {
+        active.close()
+        active.engine.leave()
+        shared.alarm.arm(boottime: .max)
+    }
+}
+
+/// The parts of a service that a process's I/O loops need, whoever owns the log.
+extension TimerService {
+    /// The time zones of cron schedules. May be read on any thread.
+    public var zones: any ZoneSource { configuration.zones }
+
+    /// Adds a loop that reads sockets, where kicks may wait.
+    ///
+    /// - Parameter ask: asks the loop to report once it has read its sockets; called under an engine's lock.
+    public func addReader(ask: @escaping @Sendable () -> Void) -> SocketReader {
+        shared.addReader(ask: ask)
+    }
+}
