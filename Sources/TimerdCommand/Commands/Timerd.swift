@@ -88,3 +88,10 @@ struct Timerd: ParsableCommand {
         return code.rawValue
     }
 }
+
+/// `timerd version`.
+struct Version: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Print the version.")
+
+    func run() { Console.out("timerd \(Release.version)") }
+}

@@ -113,3 +113,63 @@ struct SettingValue {
         return word
     }
 }
+
+/// The origin of a setting's value.
+enum SettingOrigin: Equatable, CustomStringConvertible {
+    /// The command line: `--heartbeat`.
+    case flag(Setting)
+    /// The environment: `TIMERD_HEARTBEAT`.
+    case variable(Setting)
+    /// A configuration file: `timerd.toml:3: heartbeat`.
+    case file(Setting, path: String, line: Int)
+    /// The default, where no other origin has a value.
+    case initial(Setting)
+
+    /// The origin as a refusal names it, with the setting.
+    var description: String {
+        switch self {
+        case .flag(let setting), .initial(let setting): "--\(setting.flag)"
+        case .variable(let setting): setting.variable
+        case .file(let setting, let path, let line): "\(path):\(line): \(setting.flag)"
+        }
+    }
+
+    /// The origin as `--check` shows it beside the setting.
+    var place: String {
+        switch self {
+        case .flag, .variable: description
+        case .file(_, let path, let line): "\(path):\(line)"
+        case .initial: "default"
+        }
+    }
+
+    /// Whether the value is the default.
+    var isDefault: Bool {
+        if case .initial = self { true } else { false }
+    }
+
+    /// The exit code where the value makes no sense.
+    var code: Failure.Code {
+        if case .file = self { .unusable } else { .usage }
+    }
+
+    static func == (left: SettingOrigin, right: SettingOrigin) -> Bool { left.description == right.description }
+}
+
+/// Sizes as a person writes them.
+enum ByteSize {
+    /// The largest size, 1 EiB: no single device stores more.
+    static let maximum = 1 << 60
+
+    private static let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40), ("B", 1)]
+
+    /// Reads `1GiB`, `512MiB`, `64KiB`, `100B`: a whole number and its unit. Returns nil for anything else.
+    static func parse(_ text: Substring) -> Int? {
+        guard let (name, unit) = units.first(where: { text.hasSuffix($0.0) }) else { return nil }
+        let digits = text.dropLast(name.count)
+        guard let first = digits.utf8.first, (0x30...0x39).contains(first), let number = Int(digits),
+            number <= maximum / unit
+        else { return nil }
+        return number * unit
+    }
+}

@@ -1,7 +1,53 @@
 import ArgumentParser
+import HTTPClient
 import Platform
 import PostgresLog
 import TimerLog
+
+/// `timerd cluster …`.
+struct Cluster: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Look at several servers on one PostgreSQL database, and decide what they can't.",
+        subcommands: [ClusterStatus.self, ClusterAcceptLoss.self])
+}
+
+/// `timerd cluster status`.
+struct ClusterStatus: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show the servers of a cluster, and which of them has the timers.",
+        discussion: """
+            Any server of the cluster answers, one that stands by as well.
+
+              timerd cluster status
+              timerd cluster status --json | jq -r '.nodes[].url'
+            """)
+
+    @OptionGroup var client: ClientOptions
+
+    func run() throws {
+        let response = try client.client().send(HTTPRequest(.get, RequestTarget("v1", "cluster").text))
+        try client.print(response, ClusterText.status)
+    }
+}
+
+/// A cluster as a person reads it.
+enum ClusterText {
+    /// Returns a line for each server.
+    static func status(_ cluster: JSONObject) -> String {
+        guard let session = cluster["session"] else { return "this server is alone: it shares its store with no other" }
+        let rows = cluster.objects("nodes").map { node in
+            [
+                TextTable.Cell(node["url"]), TextTable.Cell(node["leaving"] == "true" ? "leaving" : node["role"]),
+                TextTable.Cell(node["skewUs"].flatMap { Int64($0) }.map { "\($0 / 1000) ms" }),
+                TextTable.Cell(node["session"] == session ? "asked" : ""),
+            ]
+        }
+        let table = TextTable(titles: ["SERVER", "ROLE", "CLOCK", ""], narrowings: [])
+        let rest = cluster["owner"] == nil ? ["no server has the timers now"] : []
+        return (table.lines(rows) + rest).joined(separator: "\n")
+    }
+}
 
 /// `timerd cluster accept-loss`.
 struct ClusterAcceptLoss: ParsableCommand {

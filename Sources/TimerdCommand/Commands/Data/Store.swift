@@ -2,6 +2,19 @@ import ArgumentParser
 import PostgresLog
 import TimerLog
 
+/// `timerd store …`.
+struct Store: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Prepare the PostgreSQL database that servers share.",
+        discussion: """
+            Of the servers on one database one serves its timers, and the others stand by: --store postgres://… names it \
+            to each of them.
+
+              timerd store migrate --store postgres://timerd@db.example/timers
+            """,
+        subcommands: [StoreMigrate.self])
+}
+
 /// `timerd store migrate`.
 struct StoreMigrate: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,46 @@
+import ArgumentParser
 import Glibc
 import HTTPClient
+
+/// `timerd drain`.
+struct Drain: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Stop a server's fires, webhooks and changes, until `timerd undrain`.",
+        discussion: """
+            Returns once the webhooks that were under way have ended. Reads and event streams go on. The server stays drained \
+            over a restart. What comes due meanwhile fires after `timerd undrain`, each timer by its misfire policy; watchdogs \
+            and other suspending timers stand.
+
+              timerd drain
+              timerd undrain
+            """)
+
+    @OptionGroup var client: ClientOptions
+
+    func run() throws {
+        let drained = try ServerDrain(try client.client()).begin()
+        try client.print(drained) { _ in "drained" }
+    }
+}
+
+/// `timerd undrain`.
+struct Undrain: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Have a drained server go on.",
+        discussion: """
+            What came due meanwhile fires now, each timer by its misfire policy. Don't undrain a server whose timers were moved: \
+            they would fire on both.
+
+              timerd undrain
+            """)
+
+    @OptionGroup var client: ClientOptions
+
+    func run() throws {
+        let answer = try ServerDrain(try client.client()).end()
+        try client.print(answer) { _ in "not drained" }
+    }
+}
 
 /// Drains a server and undrains it.
 struct ServerDrain {

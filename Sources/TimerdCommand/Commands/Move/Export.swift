@@ -1,4 +1,6 @@
 import ArgumentParser
+import Foundation
+import HTTPClient
 
 /// `timerd export`.
 struct Export: ParsableCommand {
@@ -52,5 +54,114 @@ struct Export: ParsableCommand {
                 Console.error("timerd: \(error.line); once more")
             }
         }
+    }
+}
+
+/// Reads an export and checks that it is whole.
+struct ExportReader {
+    /// The most attempts to write an export to a file.
+    static let attempts = 5
+    /// Seconds without a byte after which the export is aborted.
+    private static let silenceSeconds = 60
+    /// The bytes kept of the end of an export, enough for its last line.
+    private static let tailBytes = 256
+
+    private let service: ServiceClient
+    private let target: String
+
+    init(_ service: ServiceClient, _ target: String) {
+        self.service = service
+        self.target = target
+    }
+
+    /// Reads the export and passes its bytes to `take`, which returns whether they were taken.
+    ///
+    /// - Returns: the number of lines.
+    func run(_ take: @escaping ([UInt8]) -> Bool) throws(Failure) -> Int {
+        let state = State()
+        let response: HTTPResponse
+        do throws(HTTPClientError) {
+            response = try service.stream(
+                HTTPRequest(.get, target), silenceSeconds: Self.silenceSeconds, onHead: { _ in true },
+                onBytes: { state.take($0) && take($0) })
+        } catch {
+            state.progress.end()
+            throw Failure(error)
+        }
+        state.progress.end()
+        guard response.status == 200 else { throw Failure(response) }
+        guard let last = JSONObject(state.lastLine), last["end"] == "true", last["lines"] == "\(state.lines - 1)" else {
+            var failure = Failure(.other, "the export ended before its last line")
+            failure.isTransient = true
+            throw failure
+        }
+        return state.lines
+    }
+
+    /// The part of an export that has been read: the number of its lines, and its end.
+    private final class State {
+        var lines = 0
+        var tail: [UInt8] = []
+        var progress = Progress()
+
+        func take(_ bytes: [UInt8]) -> Bool {
+            lines += bytes.count { $0 == 0x0a }
+            tail = Array((tail + bytes.suffix(ExportReader.tailBytes)).suffix(ExportReader.tailBytes))
+            let lines = lines
+            progress.show("\(lines) lines")
+            return true
+        }
+
+        /// The last line, or the end of one that is longer than `tailBytes`.
+        var lastLine: [UInt8] {
+            tail.split(separator: 0x0a, omittingEmptySubsequences: true).last.map { Array($0) } ?? []
+        }
+    }
+}
+
+/// The file of an export, which only its owner can read: it is written under another name until it is whole.
+final class ExportFile {
+    private let path: String
+    private let partial: String
+    private let handle: FileHandle
+    private var failure: Failure?
+
+    init(_ path: String) throws(Failure) {
+        self.path = path
+        partial = path + ".partial"
+        _ = FileManager.default.createFile(atPath: partial, contents: nil, attributes: [.posixPermissions: 0o600])
+        guard let handle = FileHandle(forWritingAtPath: partial) else {
+            throw Failure(.usage, "can't write \(partial)")
+        }
+        self.handle = handle
+    }
+
+    /// Writes bytes. Returns whether they were written; where not, `finish` throws the reason.
+    func write(_ bytes: [UInt8]) -> Bool {
+        do {
+            try handle.write(contentsOf: Data(bytes))
+            return true
+        } catch {
+            failure = Failure(.other, "can't write \(partial): \(error.localizedDescription)")
+            return false
+        }
+    }
+
+    /// Syncs the whole file to disk and gives it its name.
+    func finish() throws(Failure) {
+        if let failure { throw failure }
+        do {
+            try handle.synchronize()
+            try handle.close()
+        } catch {
+            throw Failure(.other, "can't write \(partial): \(error.localizedDescription)")
+        }
+        guard unsafe rename(partial, path) == 0 else { throw Failure(.other, "can't rename \(partial) to \(path)") }
+    }
+
+    /// Deletes the partial file.
+    func discard() {
+        try? handle.close()
+        try? FileManager.default.removeItem(atPath: partial)
     }
 }

@@ -81,3 +81,77 @@ struct Create: ParsableCommand {
         return writer.bytes
     }
 }
+
+/// The flags for the schedule of a timer: when it fires.
+struct ScheduleOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Once, that long after activation", valueName: "duration")) var after: String?
+    @Option(help: ArgumentHelp("Once, at this RFC 3339 instant", valueName: "instant")) var at: String?
+    @Option(help: ArgumentHelp("Again and again, that far apart", valueName: "duration")) var every: String?
+    @Option(help: ArgumentHelp("When a cron expression says so", valueName: "cron")) var cron: String?
+    @Option(
+        help: ArgumentHelp(
+            "For --cron, and for --every with --at: an IANA name such as Europe/Berlin; UTC without it",
+            valueName: "name"))
+    var timeZone: String?
+    @Option(help: ArgumentHelp("For --cron: not before this instant", valueName: "instant")) var from: String?
+    @Option(
+        help: ArgumentHelp(
+            "When it is not kicked for that long; with --cron, for that long after an instant of it",
+            valueName: "duration"))
+    var watchdog: String?
+    @Option(help: ArgumentHelp("For --watchdog: after so many silent periods", valueName: "n")) var misses: Int64?
+    @Flag(help: "For --watchdog: again after each further silent period.") var repeatAlarm = false
+    @Option(
+        help: ArgumentHelp("For --every: fixedRate keeps the grid, fixedDelay counts from the fire"),
+        completion: Completions.modes)
+    var mode: String?
+    @Option(help: ArgumentHelp("What it counts by: wall, continuous or suspending"), completion: Completions.clocks)
+    var clock: String?
+
+    /// Whether a flag says when the timer fires.
+    var isGiven: Bool { [after, at, every, cron, watchdog].contains { $0 != nil } }
+
+    var fields: [BodyField] {
+        [
+            BodyField("after", after), BodyField("at", at), BodyField("every", every), BodyField("cron", cron),
+            BodyField("timeZone", timeZone), BodyField("from", from), BodyField("watchdog", watchdog),
+            BodyField("misses", misses), BodyField("repeatAlarm", repeatAlarm), BodyField("mode", mode),
+            BodyField("clock", clock),
+        ]
+    }
+}
+
+/// The flags for the behaviour of a timer besides its schedule.
+struct PolicyOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("When it starts to run: now, manual, or with its first subscriber"),
+        completion: Completions.starts)
+    var start: String?
+    @Option(
+        help: "When it is suspended by itself: subscriber, once its last one has left.", completion: Completions.stops)
+    var stop: String?
+    @Flag(help: "Idle until it is activated: --start manual.") var manual = false
+    @Option(help: ArgumentHelp("May be that late, to share a wake-up", valueName: "duration")) var leeway: String?
+    @Option(help: ArgumentHelp("Delay each fire by up to that, evenly spread", valueName: "duration")) var jitter:
+        String?
+    @Option(help: ArgumentHelp("What a pause does: remaining, deadline or skip"), completion: Completions.resumes)
+    var onResume: String?
+    @Option(help: ArgumentHelp("What an outage does: once, all or skip"), completion: Completions.misfires)
+    var misfire: String?
+    @Option(help: ArgumentHelp("Drop what was missed longer ago", valueName: "duration")) var misfireGrace: String?
+    @Option(help: ArgumentHelp("Complete after so many fires", valueName: "n")) var maxFires: Int64?
+    @Option(help: ArgumentHelp("No fire is due after this instant", valueName: "instant")) var until: String?
+    @Flag(help: "It can be activated again once it ended.") var restartable = false
+    @Option(help: ArgumentHelp("How long it can be read once it ended", valueName: "duration")) var retain: String?
+
+    func fields() throws(Failure) -> [BodyField] {
+        guard !manual || start == nil else { throw Failure(.usage, "--manual is --start manual: give one of them") }
+        return [
+            BodyField("start", manual ? "manual" : start), BodyField("stop", stop), BodyField("leeway", leeway),
+            BodyField("jitter", jitter),
+            BodyField("onResume", onResume), BodyField("misfire", misfire), BodyField("misfireGrace", misfireGrace),
+            BodyField("maxFires", maxFires), BodyField("until", until), BodyField("restartable", restartable),
+            BodyField("retain", retain),
+        ]
+    }
+}

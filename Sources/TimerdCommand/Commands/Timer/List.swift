@@ -1,5 +1,8 @@
 import ArgumentParser
+import Glibc
 import HTTPClient
+import Platform
+import WireJSON
 
 /// `timerd list`.
 struct List: ParsableCommand {
@@ -93,5 +96,93 @@ struct List: ParsableCommand {
         target.add("limit", limit)
         target.add("cursor", cursor)
         return target.text
+    }
+}
+
+/// Prints the pages of a list.
+struct Paging {
+    /// The cursor to begin at; nil for the first page.
+    var cursor: String?
+    /// Whether to go on to the last page.
+    var all: Bool
+    /// Whether to print the server's JSON as it came, a page a line.
+    var json: Bool
+
+    /// Gets pages and prints them.
+    ///
+    /// - Parameters:
+    ///   - items: the member of a page that holds its items.
+    ///   - target: makes the request's target from a cursor.
+    ///   - table: shows items to a person.
+    func run(
+        _ service: ServiceClient, items: StaticString, _ target: (String?) -> String,
+        _ table: ([JSONObject]) -> [String]
+    ) throws(Failure) {
+        var cursor = cursor
+        var isFirst = true
+        repeat {
+            let response = try service.send(HTTPRequest(.get, target(cursor)))
+            let page = try JSONObject(response)
+            let found = page.objects(items)
+            if json {
+                guard Console.out(bytes: response.body + [0x0a]) else { return }
+            } else if !found.isEmpty || (isFirst && !all) {
+                guard Console.out(table(found).joined(separator: "\n")) else { return }
+            }
+            isFirst = false
+            cursor = page["next"]
+        } while all && cursor != nil
+        if let cursor, !json { Console.error("more: --cursor \(Printable.text(cursor))") }
+    }
+}
+
+/// `timerd list --watch`: the list on a terminal, drawn again each second, as often as its countdowns change.
+struct ListWatch {
+    let listing: TimerListing
+    let client: ClientOptions
+
+    /// Milliseconds between two drawings.
+    private static let periodMs: Int64 = 1000
+    /// The lines around the table: the head, and `…` where timers are left out.
+    private static let framing = 2
+
+    /// Draws the list until Ctrl-C, which ends the program. A failure that may pass, such as a restart of the
+    /// server, is shown, and the server is asked again.
+    ///
+    /// - Throws: where standard output is no terminal, or the server refuses.
+    func run() throws(Failure) {
+        guard Terminal.isOutput else {
+            throw Failure(.usage, "--watch needs a terminal; `timerd watch` prints a line for each event")
+        }
+        let service = try client.client()
+        Console.out(bytes: Array("\u{1b}[2J".utf8))
+        while draw(try lines(service)) {
+            let past = Clocks.realtime() / 1_000_000 % Self.periodMs
+            usleep(UInt32(Self.periodMs - past) * 1000)
+        }
+    }
+
+    private func lines(_ service: ServiceClient) throws(Failure) -> [String] {
+        let size = Terminal.size ?? (80, 24)
+        let room = max(1, size.lines - Self.framing - 1)
+        var instant: [UInt8] = []
+        RFC3339.append(Clocks.realtime() / 1_000_000, to: &instant)
+        let head = "\(service.address)  \(ShortTime.second(String(decoding: instant, as: UTF8.self)))  Ctrl-C ends"
+        do throws(Failure) {
+            let part = try listing.timers(service, from: nil, limit: room)
+            let table = part.timers.isEmpty ? ["no timers"] : List.lines(part.timers)
+            return [cut(head, size.columns)] + table + (part.next == nil ? [] : ["…"])
+        } catch {
+            guard error.isTransient else { throw error }
+            return [cut(head, size.columns), cut(error.line, size.columns)]
+        }
+    }
+
+    private func cut(_ line: String, _ width: Int) -> String { String(Printable.text(line).prefix(width)) }
+
+    /// Draws over the lines that are there, so that nothing flickers, and clears the rest.
+    private func draw(_ lines: [String]) -> Bool {
+        let text = "\u{1b}[H" + lines.map { $0 + "\u{1b}[K" }.joined(separator: "\r\n") + "\u{1b}[J"
+        return Console.out(bytes: Array(text.utf8))
     }
 }

@@ -1,6 +1,87 @@
 import ArgumentParser
 import HTTPClient
+import TimerCore
 import WireJSON
+
+/// `timerd activate`, `suspend`, `resume`, `cancel`, `kick`, `fire`.
+struct VerbCommand<V: Verb>: ParsableCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "\(V.command.name)", abstract: V.abstract,
+            discussion: """
+                \(legality)
+
+                  timerd \(V.command.name) tea
+                  timerd \(V.command.name) tea coffee
+                """)
+    }
+
+    @OptionGroup var client: ClientOptions
+    @Argument(help: "The timer's id; may repeat.", completion: Completions.timers) var id: [String]
+
+    func run() throws {
+        let service = try client.client()
+        try EachID.run(id) { (id) throws(Failure) in
+            let target = RequestTarget("v1", "timers", id, "\(V.command.name)")
+            try client.printTimer(HTTPRequest(.post, target.text), by: service)
+        }
+    }
+
+    /// The states in which the command is legal, from the transition table.
+    private static var legality: String {
+        let states = TimerState.allCases.compactMap { state -> String? in
+            switch TimerMachine.transition(V.command, in: state) {
+            case .illegal: nil
+            case .restart: "\(state.name) (if restartable)"
+            case .go, .nothing: "\(state.name)"
+            }
+        }
+        return "Legal when \(states.joined(separator: ", ")); otherwise it is refused and changes nothing."
+    }
+}
+
+/// A command that takes a timer's id and nothing else.
+protocol Verb {
+    static var command: TimerCommand { get }
+    /// The effect of the command, for the help.
+    static var abstract: String { get }
+}
+
+/// `timerd activate`.
+enum Activate: Verb {
+    static let command = TimerCommand.activate
+    static let abstract = "Set an idle timer going, or restart one that ended."
+}
+
+/// `timerd suspend`.
+enum Suspend: Verb {
+    static let command = TimerCommand.suspend
+    static let abstract = "Hold a running timer."
+}
+
+/// `timerd resume`.
+enum Resume: Verb {
+    static let command = TimerCommand.resume
+    static let abstract = "Let a suspended timer go on."
+}
+
+/// `timerd cancel`.
+enum Cancel: Verb {
+    static let command = TimerCommand.cancel
+    static let abstract = "End a timer; it can still be read."
+}
+
+/// `timerd kick`.
+enum Kick: Verb {
+    static let command = TimerCommand.kick
+    static let abstract = "Tell a watchdog that all is well."
+}
+
+/// `timerd fire`.
+enum Fire: Verb {
+    static let command = TimerCommand.fire
+    static let abstract = "Fire a running timer now, beside its schedule."
+}
 
 /// `timerd reschedule`.
 struct Reschedule: ParsableCommand {
@@ -37,5 +118,26 @@ struct Reschedule: ParsableCommand {
         BodyField("at", at).write(to: &writer)
         writer.endObject()
         return writer.bytes
+    }
+}
+
+/// `timerd delete`.
+struct Delete: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Delete timers, in any state.",
+        discussion: """
+              timerd delete tea
+              timerd delete tea coffee
+            """)
+
+    @OptionGroup var client: ClientOptions
+    @Argument(help: "The timer's id; may repeat.", completion: Completions.timers) var id: [String]
+
+    func run() throws {
+        let service = try client.client()
+        try EachID.run(id) { (id) throws(Failure) in
+            _ = try service.send(HTTPRequest(.delete, RequestTarget("v1", "timers", id).text))
+            if !client.json { Console.out(Printable.text("\(id): deleted")) }
+        }
     }
 }

@@ -1,7 +1,0 @@
-import TimerCore
-
-/// `timerd resume`.
-enum Resume: Verb {
-    static let command = TimerCommand.resume
-    static let abstract = "Let a suspended timer go on."
-}
