@@ -33,6 +33,83 @@ public protocol ClusterDirectory: AnyObject, Sendable {
     func close()
 }
 
+/// A process that takes part in a cluster, as the directory lists it.
+public struct ClusterNode: Sendable, Equatable {
+    /// The random number of the node's session. A process begins a new session when its last one was ended.
+    public var session: Int64
+    /// How many beats of the session the directory has counted.
+    public var beat: Int64
+    /// The URL at which the node can be reached.
+    public var url: String
+    /// The address, as `host:port`, at which the node takes requests that other nodes forward; empty where it takes
+    /// none.
+    public var peer: String
+    /// The newest row format that the node reads.
+    public var reads: Int
+    /// How far the node's calendar is ahead of the directory's, in nanoseconds; nil until the node has measured
+    /// that.
+    public var skew: Int64?
+    /// Whether the node must not own the log.
+    public var isLeaving: Bool
+
+    /// Makes a node; see the members.
+    public init(
+        session: Int64, beat: Int64 = 0, url: String, peer: String = "", reads: Int, skew: Int64? = nil,
+        isLeaving: Bool = false
+    ) {
+        self.session = session
+        self.beat = beat
+        self.url = url
+        self.peer = peer
+        self.reads = reads
+        self.skew = skew
+        self.isLeaving = isLeaving
+    }
+}
+
+/// The values that a node reports to the directory with each beat.
+public struct NodeBeat: Sendable, Equatable {
+    /// The node's session.
+    public var session: Int64
+    /// The greatest position up to which the session may promise "no later record up to here". It never falls.
+    public var promised: Int64
+    /// See `ClusterNode.skew`.
+    public var skew: Int64?
+    /// See `ClusterNode.isLeaving`.
+    public var isLeaving: Bool
+
+    /// Makes a beat; see the members.
+    public init(session: Int64, promised: Int64, skew: Int64?, isLeaving: Bool) {
+        self.session = session
+        self.promised = promised
+        self.skew = skew
+        self.isLeaving = isLeaving
+    }
+}
+
+/// The directory's answer to a beat: the state of the cluster at that moment.
+public struct ClusterView: Sendable, Equatable {
+    /// Whether the session of the beat had not been ended; otherwise the beat did not count.
+    public var isLive: Bool
+    /// The nodes whose sessions have not been ended, in the order of their sessions.
+    public var nodes: [ClusterNode]
+    /// The owner of the log.
+    public var owner: LogOwner
+    /// The newest row format that may be written once every live node reads it; it never falls.
+    public var format: Int
+    /// The directory's calendar clock, in nanoseconds since 1970.
+    public var realtime: Int64
+
+    /// Makes a view; see the members.
+    public init(isLive: Bool, nodes: [ClusterNode], owner: LogOwner, format: Int, realtime: Int64) {
+        self.isLive = isLive
+        self.nodes = nodes
+        self.owner = owner
+        self.format = format
+        self.realtime = realtime
+    }
+}
+
 extension ClusterDirectory {
     /// Ends the caller's own session, which may have promised all that its beats allowed.
     public func leave(_ session: Int64) throws(StoreError) { try leave(session, promised: .max) }

@@ -1,6 +1,40 @@
 public import Platform
 internal import Synchronization
 
+/// The place of a process in its cluster, as the process knows it. May be used on any thread.
+public protocol ClusterPlace: Sendable {
+    /// The lease, during which this process may show what it holds.
+    var lease: Lease { get }
+    /// The URL of the process that owns the log, unless this one does; nil where none is known.
+    var owner: String? { get }
+    /// The nodes and the owner of the log; nil until this process has begun to join.
+    var map: ClusterMap? { get }
+    /// The number of times that this process has taken the log since it started, and that the log was taken from
+    /// it.
+    var takeovers: Int { get }
+    var fenced: Int { get }
+}
+
+/// The nodes of a cluster and the owner of the log, as one node knows them.
+public struct ClusterMap: Sendable, Equatable {
+    /// The number of the node's session.
+    public var session: Int64
+    /// The URL at which the node is reached.
+    public var url: String
+    /// The nodes whose sessions have not ended, in the order of their sessions; empty until the node has joined.
+    public var nodes: [ClusterNode]
+    /// The owner of the log; nil until the node has joined.
+    public var owner: LogOwner?
+
+    /// Makes a map; see the members.
+    public init(session: Int64, url: String, nodes: [ClusterNode], owner: LogOwner?) {
+        self.session = session
+        self.url = url
+        self.nodes = nodes
+        self.owner = owner
+    }
+}
+
 /// The time until which this process may show what it holds. May be read on any thread.
 ///
 /// Of several processes on one storage, only the holder of a valid lease answers, streams and delivers: nobody

@@ -1,5 +1,5 @@
 import Platform
-import TimerCore
+public import TimerCore
 
 /// The head of a row's data: the format, the time base, the purpose of the row and the number of its records.
 public struct BatchHeader: Sendable, Equatable {
@@ -66,5 +66,35 @@ public struct BatchHeader: Sendable, Equatable {
             boottime: Int64(bitPattern: words[2]), boot: Hash128(high: words[4], low: words[5]))
         self.kind = kind
         records = Int(words[6] & 0xFFFF_FFFF)
+    }
+}
+
+/// The purpose of a row.
+public enum RowKind: UInt8, Sendable {
+    /// Events, and the records that are kept with them.
+    case events = 0
+    /// Kicks of watchdogs, which no stream shows: the row is condensed once later records replace each of them.
+    case kicks = 1
+    /// The place of removed rows of kicks: one record that says so, whatever positions the row spans.
+    case condensed = 2
+    /// The beginning of an epoch: one record, a floor of versions of 0. Nothing else of the row counts: its time
+    /// base is empty, and it is never condensed.
+    case barrier = 3
+}
+
+/// The readings of every clock at one moment; each row carries one, so that elapsed time goes on over a restart.
+public struct TimeBase: Sendable, Equatable {
+    /// The instant as the scheduler saw it.
+    public var now: Now
+    /// Nanoseconds since boot, sleep included.
+    public var boottime: Int64
+    /// The boot to which `boottime` belongs: 16 bytes.
+    public var boot: Hash128
+
+    /// Makes a base; see the members.
+    public init(now: Now, boottime: Int64, boot: Hash128) {
+        self.now = now
+        self.boottime = boottime
+        self.boot = boot
     }
 }

@@ -36,6 +36,103 @@ public protocol LogStore: AnyObject, Sendable {
     func close()
 }
 
+/// Reads rows beside the writer, on a connection of its own. Confined to one thread at a time.
+public protocol LogReader: AnyObject {
+    /// Passes the rows that hold positions from `position` on to `body`, in order (the first may start before
+    /// `position`), until `body` returns false or no row is left. Rows appended or deleted meanwhile may or may not
+    /// be among them: a caller that needs an unbroken run feeds a `ChainVerifier`. The storage of a row that `body`
+    /// does not keep is used again for later rows.
+    func read(from position: Int64, _ body: (LogRow) -> Bool) throws(StoreError)
+    /// Returns the row that holds `position`, or nil.
+    func row(holding position: Int64) throws(StoreError) -> LogRow?
+    /// Follows positions back: passes the row that holds `position` to `body`, then the row that holds the position
+    /// that `body` returned, which is before that row, and so on until `body` returns nil. A store whose single
+    /// reads cost a round trip reads several rows at once where they are likely to be asked for; the rows that it
+    /// holds are bounded in number and bytes.
+    ///
+    /// - Returns: the position that no row holds, if the walk ended there; nil if `body` ended it.
+    func follow(
+        from position: Int64, _ body: (LogRow) throws(StoreError) -> Int64?
+    ) throws(StoreError) -> Int64?
+}
+
+/// The end of the log in an open store, with the log's secret.
+public struct StoreHead: Sendable, Equatable {
+    /// The epoch this writer holds.
+    public var epoch: Int64
+    /// Position of the last record on disk, 0 when there is none.
+    public var last: Int64
+    /// The secret of this log (16 bytes), drawn when the log was made: the key of the hashes that order lists.
+    public var secret: [UInt8]
+    /// Wall milliseconds at which the log was copied, or its end cut: another server may have gone on from there,
+    /// so positions and versions begin again by the clock. Nil from the first append on.
+    public var branchedAt: Int64?
+
+    /// Makes a head; see the members.
+    public init(epoch: Int64, last: Int64, secret: [UInt8], branchedAt: Int64? = nil) {
+        self.branchedAt = branchedAt
+        self.epoch = epoch
+        self.last = last
+        self.secret = secret
+    }
+}
+
+/// The outcome of an append.
+public enum AppendOutcome: Sendable, Equatable {
+    /// Every row is on disk.
+    case durable
+    /// Certainly no row is on disk: the store refused before it wrote a commit.
+    case absent(StoreError)
+    /// The rows may or may not be on disk, which is known only once the append is settled or the store is opened
+    /// again.
+    case unknown(StoreError)
+    /// Nothing was written, as the log does not end where the writer expects: the log must be folded again.
+    case diverged(StoreError)
+    /// Nothing was written, as another writer owns the log: this writer never writes it again.
+    case fenced
+}
+
+/// The final outcome of an append whose outcome was unknown.
+public enum Settlement: Sendable, Equatable {
+    /// The rows are on disk; the log goes on after the head.
+    case landed(StoreHead)
+    /// The rows are not on disk and never will be; the log goes on after the head, where the same rows may be
+    /// appended again.
+    case absent(StoreHead)
+    /// The log ends elsewhere and must be folded again.
+    case diverged(StoreError)
+    /// The outcome is still not known.
+    case unknown(StoreError)
+    /// Another writer owns the log.
+    case fenced
+
+    /// Whether the rows are on disk.
+    public var hasLanded: Bool { if case .landed = self { true } else { false } }
+}
+
+/// The checks that every store makes before it writes.
+public enum AppendRules {
+    /// The number of positions that stay free before the first of each batch of a shared log, for the rows that
+    /// `LogStore.settle` writes.
+    public static let settlements: Int64 = 16
+
+    /// Returns why a store at `head` must not write `rows`, or nil when it may.
+    public static func refusal(_ rows: [LogRow], expecting: Int64, epoch: Int64, head: StoreHead) -> AppendOutcome? {
+        guard epoch == head.epoch else { return .fenced }
+        guard expecting == head.last else {
+            return .diverged(StoreError(.io, "the log ends at position \(head.last), not at \(expecting)"))
+        }
+        var verifier = ChainVerifier(after: head.last)
+        do throws(StoreError) {
+            for row in rows { try verifier.check(row) }
+            return nil
+        } catch {
+            // The next start would fail if these rows were written; refusing them costs one batch.
+            return .absent(StoreError(.damaged, "rows to append do not follow the log: \(error)"))
+        }
+    }
+}
+
 extension LogStore {
     /// False: one process alone writes the log.
     public var isShared: Bool { false }
@@ -56,4 +153,23 @@ extension LogStore {
             return error.kind == .fenced ? .fenced : .unknown(error)
         }
     }
+}
+
+extension LogReader {
+    /// Reads one row after the other.
+    public func follow(
+        from position: Int64, _ body: (LogRow) throws(StoreError) -> Int64?
+    ) throws(StoreError) -> Int64? {
+        var next = position
+        while let row = try row(holding: next) {
+            guard let further = try body(row) else { return nil }
+            next = further
+        }
+        return next
+    }
+}
+
+extension AppendOutcome {
+    /// Whether nothing was written because the log ends elsewhere.
+    public var isDiverged: Bool { if case .diverged = self { true } else { false } }
 }
