@@ -1,4 +1,5 @@
 internal import Platform
+internal import TimerLog
 
 /// A connection that is opened when it is needed, and again after it was lost. May be called on any thread; one at
 /// a time uses the connection.
@@ -54,4 +55,59 @@ public final class PostgresLink: @unchecked Sendable {
 
     /// Closes the connection, after the use under way.
     public func close() { lock.withLock { connection = nil } }
+}
+
+/// The connections that readers share. May be used on any thread.
+final class ReaderLinks: Sendable {
+    /// The most connections at a time.
+    private static let count = 3
+    private let idle: Guarded<[PostgresLink]>
+
+    init(_ address: PostgresAddress, session: Int64, _ timeouts: PostgresTimeouts) {
+        let purpose = PostgresConnection.Purpose(session: session, statementTimeout: timeouts.page)
+        idle = Guarded((0..<Self.count).map { _ in PostgresLink(address, for: purpose, timeouts) })
+    }
+
+    /// Runs `body` with a connection that nobody else uses meanwhile.
+    func use<Result>(_ body: (PostgresConnection) throws(PostgresFailure) -> Result) throws(PostgresFailure) -> Result {
+        // The link that was used last is the likeliest to be connected.
+        let link = idle.wait { $0.popLast() }
+        defer { idle.update { $0.append(link) } }
+        return try link.use(body)
+    }
+
+    /// Runs `body` like `use`, and turns a failure into the log's error. `activity` completes "while …".
+    func read<Result>(
+        _ activity: @autoclosure () -> String, _ body: (PostgresConnection) throws(PostgresFailure) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(PostgresFailure) {
+            return try use(body)
+        } catch {
+            throw error.passingError(activity())
+        }
+    }
+
+    /// Closes the connections that nobody uses.
+    func close() {
+        for link in idle.withLock({ $0 }) { link.close() }
+    }
+}
+
+/// The limits on waiting for the server, in nanoseconds.
+public struct PostgresTimeouts: Sendable {
+    /// The limit for a connection to one host, unless the address has a `connect_timeout`.
+    public var connect: Int64 = 3_000_000_000
+    /// The limit for a statement.
+    public var statement: Int64 = 5_000_000_000
+    /// The addition for each MiB that an append carries.
+    public var mebibyte: Int64 = 1_000_000_000
+    /// The limit for a page of rows.
+    public var page: Int64 = 30_000_000_000
+    /// The limit for a `VACUUM`.
+    public var vacuum: Int64 = 3_600_000_000_000
+    /// How long a reopening waits for a row that an append under way holds, before it ends that append's backend.
+    public var lock: Int64 = 500_000_000
+
+    /// Makes the usual limits.
+    public init() {}
 }

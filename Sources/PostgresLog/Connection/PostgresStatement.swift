@@ -1,3 +1,17 @@
+/// A statement that each connection prepares when it first runs it.
+public struct PostgresStatement: Sendable {
+    /// The name on the server; each text has a name of its own.
+    public let name: String
+    /// The text, with parameters `$1`, `$2`….
+    public let text: String
+
+    /// Makes a statement; see the members.
+    public init(_ name: String, _ text: String) {
+        self.name = name
+        self.text = text
+    }
+}
+
 /// A parameter of a statement, in PostgreSQL's binary form. The statement's text names its type by a cast.
 public enum PostgresValue: Sendable {
     /// NULL.

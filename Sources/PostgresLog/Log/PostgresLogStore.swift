@@ -1,4 +1,5 @@
 internal import Platform
+internal import Synchronization
 public import TimerLog
 
 /// The log of a cluster in PostgreSQL, as one process sees it: its session appends while it owns the log.
@@ -138,4 +139,17 @@ public final class PostgresLogStore: LogStore {
 
     static var notOpen: StoreError { StoreError(.io, "the log is not open") }
     static var fenced: StoreError { StoreError(.fenced, "another session owns the log") }
+}
+
+/// The session under which a process appends: a new one after the last was ended. May be used on any thread.
+final class SessionNumber: Sendable {
+    private let number: Atomic<Int64>
+
+    init(_ number: Int64) { self.number = Atomic(number) }
+
+    /// The number of the current session.
+    var value: Int64 { number.load(ordering: .acquiring) }
+
+    /// Sets the session. Returns whether it differs from the one before.
+    func begin(_ number: Int64) -> Bool { self.number.exchange(number, ordering: .acquiringAndReleasing) != number }
 }
