@@ -1,5 +1,21 @@
 public import TimerLog
 
+/// A step that a membership asks for. Steps are done in order.
+public enum MembershipStep: Sendable, Equatable {
+    /// Ask the directory; the answer goes to `Membership.answered`.
+    case call(DirectoryCall)
+    /// The lease lasts until this instant, in nanoseconds since boot.
+    case extendLease(until: Int64)
+    /// The lease is over.
+    case revokeLease
+    /// Open the log and serve it; the outcome goes to `Membership.adopted`.
+    case adopt(LogOwner)
+    /// Stop serving the log at once, then call `Membership.dropped`.
+    case drop
+    /// Report to the operator.
+    case report(ClusterEvent)
+}
+
 /// A call to the directory that a membership asks for.
 public struct DirectoryCall: Sendable, Equatable {
     /// The method to call, with its parameters.
@@ -47,4 +63,50 @@ public struct DirectoryCall: Sendable, Equatable {
             return .failed(error)
         }
     }
+}
+
+/// The outcome of a call to the directory.
+public enum DirectoryAnswer: Sendable, Equatable {
+    case done
+    case view(ClusterView)
+    case ended(Bool)
+    case take(TakeOutcome)
+    case count(Int)
+    /// The call failed; it may have had its effect all the same.
+    case failed(StoreError)
+}
+
+/// An event that the operator of a node may want to know of.
+public enum ClusterEvent: Sendable, Equatable {
+    /// The node has entered a session, and beats.
+    case joined(session: Int64)
+    /// Another node owns the log.
+    case ownedElsewhere(owner: String)
+    /// The node has taken the log.
+    case took
+    /// The log was taken from the node.
+    case fenced
+    /// The node owns the log and can't open it; it tries again.
+    case adoptionFailed(StoreError)
+    /// The directory does not answer.
+    case unreachable(StoreError)
+    /// No beat has succeeded for so long that another node may have taken over: nothing is shown.
+    case leaseLost
+    /// The lease is valid again; nobody had taken over.
+    case leaseRegained
+    /// This node's session was ended by another node, which saw no beat.
+    case sessionEnded(session: Int64)
+    /// The node ends its session, for `reason`, and begins a new one.
+    case sessionDropped(session: Int64, reason: String)
+    /// This node has ended the session of another, whose beats had stopped.
+    case ended(ClusterNode)
+    /// Connections of an ended session that blocked a take-over were closed.
+    case connectionsEnded(session: Int64, count: Int)
+    /// The node's calendar is off by so many nanoseconds; `leaves` where the calendars of others agree, so that the
+    /// node must not own the log.
+    case skewed(Int64, leaves: Bool)
+    /// The node's calendar is right again.
+    case skewGone
+    /// The log may hold rows of a newer format than the node reads, so the node leaves.
+    case formatTooNew(Int)
 }
