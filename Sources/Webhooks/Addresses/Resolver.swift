@@ -125,3 +125,87 @@ final class Resolver: Sendable {
         return nil
     }
 }
+
+/// The addresses of names that were looked up lately.
+struct AddressBook {
+    /// The time for which an answer is used, in nanoseconds: as long as libcurl would use one of its own.
+    static let lifetime: Int64 = 60_000_000_000
+    /// The most names that are kept; beyond that all are dropped.
+    static let capacity = 4096
+
+    private struct Entry {
+        var addresses: [[UInt8]]
+        /// The instant at which the entry expires, on the monotonic clock.
+        var until: Int64
+    }
+
+    private var entries: [String: Entry] = [:]
+
+    /// Returns the addresses of `name`; nil where it has to be looked up.
+    func addresses(of name: String, now: Int64) -> [[UInt8]]? {
+        entries[name].flatMap { now < $0.until ? $0.addresses : nil }
+    }
+
+    /// Whether the last lookup of `name` found an address.
+    func knows(_ name: String) -> Bool { entries[name] != nil }
+
+    /// Notes what a lookup found; drops the name where `addresses` is empty.
+    mutating func note(_ name: String, _ addresses: [[UInt8]], now: Int64) {
+        guard !addresses.isEmpty else {
+            entries[name] = nil
+            return
+        }
+        if entries.count >= Self.capacity && entries[name] == nil { entries.removeAll(keepingCapacity: true) }
+        entries[name] = Entry(addresses: addresses, until: now + Self.lifetime)
+    }
+}
+
+/// Requests that wait for the addresses of a host.
+struct WaitingRequests {
+    private var requests: [String: [TimedRequest]] = [:]
+    /// The number of requests that wait.
+    private(set) var count = 0
+    /// The earliest instant at which a request may time out, on the monotonic clock.
+    private(set) var nextDeadline = Int64.max
+
+    /// Adds a request. Returns whether it is the first that waits for `name`.
+    mutating func add(_ request: TimedRequest, for name: String) -> Bool {
+        count += 1
+        nextDeadline = min(nextDeadline, request.deadline)
+        requests[name, default: []].append(request)
+        return requests[name]?.count == 1
+    }
+
+    /// Takes out the requests that wait for `name`.
+    mutating func take(_ name: String) -> [TimedRequest] {
+        let taken = requests.removeValue(forKey: name) ?? []
+        count -= taken.count
+        return taken
+    }
+
+    /// Takes out all requests.
+    mutating func takeAll() -> [TimedRequest] { requests.keys.sorted().flatMap { take($0) } }
+
+    /// Takes out the requests whose time is over, except those of names whose lookup has begun: they keep their
+    /// places until the lookup has ended. Lookups that no request waits for could otherwise occupy every thread.
+    ///
+    /// - Parameter lookups: the resolver, from which names are withdrawn that no request waits for any more.
+    mutating func takeExpired(now: Int64, _ lookups: Resolver) -> [TimedRequest] {
+        guard now >= nextDeadline else { return [] }
+        nextDeadline = .max
+        var taken: [TimedRequest] = []
+        for (name, waiting) in requests {
+            var left = waiting
+            if waiting.contains(where: { $0.deadline <= now }) {
+                guard !lookups.isRunning(name) else { continue }
+                taken += waiting.filter { $0.deadline <= now }
+                left = waiting.filter { $0.deadline > now }
+                requests[name] = left.isEmpty ? nil : left
+                if left.isEmpty { lookups.withdraw(name) }
+            }
+            nextDeadline = left.reduce(nextDeadline) { min($0, $1.deadline) }
+        }
+        count -= taken.count
+        return taken
+    }
+}

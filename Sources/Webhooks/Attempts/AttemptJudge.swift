@@ -1,3 +1,5 @@
+public import TimerCore
+
 /// Judges attempts at deliveries.
 public enum AttemptJudge {
     /// Returns the outcome of attempt `attempt`, counted from 1.
@@ -30,4 +32,26 @@ public enum AttemptJudge {
         hash = (hash ^ hash >> 27) &* 0x94D0_49BB_1331_11EB
         return hash ^ hash >> 31
     }
+}
+
+/// The end of an attempt: an answer or a failure.
+public enum AttemptResult: Sendable, Equatable {
+    /// The receiver answered; `retryAfterMs` is its `Retry-After` as ``RetryAfter`` reads it.
+    case answered(status: Int, retryAfterMs: Int64?)
+    /// No answer came.
+    case failed(DeliveryFailure)
+}
+
+/// The consequence of an attempt for its delivery.
+public enum AttemptOutcome: Sendable, Equatable {
+    /// The receiver took the delivery (2xx).
+    case delivered
+    /// Another attempt is due this many milliseconds after this one's end.
+    case retry(afterMs: Int64)
+    /// The attempt was the last.
+    case dead
+    /// The receiver's status is one after which there is no other attempt.
+    case rejected
+    /// The receiver is gone for good (410): the timer's webhook stops.
+    case stop
 }

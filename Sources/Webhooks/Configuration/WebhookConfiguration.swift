@@ -103,3 +103,57 @@ public struct WebhookConfiguration: Sendable, Equatable {
         try retry.validate()
     }
 }
+
+/// The HTTP method of a delivery.
+public enum WebhookMethod: UInt8, Sendable, CaseIterable {
+    case post = 0
+    case put = 1
+    case patch = 2
+    case get = 3
+    case delete = 4
+
+    /// The method's name in HTTP.
+    public var name: String {
+        switch self {
+        case .post: "POST"
+        case .put: "PUT"
+        case .patch: "PATCH"
+        case .get: "GET"
+        case .delete: "DELETE"
+        }
+    }
+
+    /// Finds the method of that name, upper case; nil where there is none.
+    public init?(name: String) {
+        guard let method = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = method
+    }
+
+    /// Whether a request has a body. A GET has none: servers and proxies drop or refuse it (RFC 9110 section 9.3.1).
+    public var sendsBody: Bool { self != .get }
+}
+
+/// The content of a delivery's body.
+public enum WebhookFormat: UInt8, Sendable, CaseIterable {
+    /// The event.
+    case standard = 0
+    /// The event within a CloudEvents 1.0 envelope.
+    case cloudevents = 1
+    /// The timer's payload alone.
+    case payload = 2
+
+    /// The name in JSON.
+    public var name: String {
+        switch self {
+        case .standard: "standard"
+        case .cloudevents: "cloudevents"
+        case .payload: "payload"
+        }
+    }
+
+    /// Finds the format of that name; nil where there is none.
+    public init?(name: String) {
+        guard let format = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = format
+    }
+}
