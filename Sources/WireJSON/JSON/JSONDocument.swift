@@ -115,3 +115,122 @@ public struct JSONDocument: Sendable {
     @inline(__always)
     subscript(node: JSONNode) -> JSONEntry { nodes[Int(node.entry)] }
 }
+
+/// One value of a ``JSONDocument``: its index in the document's flat array of nodes, in reading order.
+///
+/// A node means something only to the document that handed it out, and only until that document parses again.
+public struct JSONNode: Hashable, Sendable {
+    let entry: UInt32
+
+    /// The position among all the nodes of the document, 0 for the root.
+    public var index: Int { Int(entry) }
+
+    @inline(__always)
+    init(entry: UInt32) { self.entry = entry }
+}
+
+/// The kind of a JSON value.
+public enum JSONKind: UInt8, Sendable {
+    case object
+    case array
+    case string
+    case number
+    case `true`
+    case `false`
+    case null
+}
+
+/// The document's record of a value: its ranges in the text, its parent and its next sibling. Children follow
+/// their parent.
+struct JSONEntry {
+    /// The index that means "no such entry".
+    static let none = UInt32.max
+
+    /// The bytes of the value; a string's without its quotes.
+    private(set) var start: UInt32 = 0
+    var end: UInt32 = 0
+    /// The bytes of a member's key without its quotes. A key never starts at 0, so 0 means "no key".
+    let keyStart: UInt32
+    let keyEnd: UInt32
+    /// The hash of the unescaped key; equal keys have equal hashes.
+    let keyHash: UInt32
+    let parent: UInt32
+    var next = JSONEntry.none
+    private(set) var kind = JSONKind.null
+    /// Whether the key, or the string, has escapes.
+    let keyEscaped: Bool
+    private(set) var escaped = false
+
+    /// A value not read yet, without a key.
+    @inline(__always)
+    init(parent: UInt32) { self.init(parent: parent, key: 0..<0, hash: 0, escaped: false) }
+
+    /// A member's value not read yet.
+    @inline(__always)
+    init(parent: UInt32, key: Range<Int>, hash: UInt32, escaped: Bool) {
+        self.parent = parent
+        keyStart = UInt32(truncatingIfNeeded: key.lowerBound)
+        keyEnd = UInt32(truncatingIfNeeded: key.upperBound)
+        keyHash = hash
+        keyEscaped = escaped
+    }
+
+    /// Fills in the value that was read.
+    @inline(__always)
+    mutating func set(_ kind: JSONKind, _ range: Range<Int>, escaped: Bool) {
+        start = UInt32(truncatingIfNeeded: range.lowerBound)
+        end = UInt32(truncatingIfNeeded: range.upperBound)
+        self.kind = kind
+        self.escaped = escaped
+    }
+
+    @inline(__always)
+    var range: Range<Int> { Int(start)..<Int(end) }
+
+    @inline(__always)
+    var keyRange: Range<Int> { Int(keyStart)..<Int(keyEnd) }
+}
+
+// JSON pointers, RFC 6901.
+
+extension JSONDocument {
+    /// The RFC 6901 pointer of `node`, such as `/labels/a~1b` or `/items/0`; `""` for the root.
+    public func pointer(to node: JSONNode) -> String {
+        var path: [JSONNode] = []
+        var entry = node.entry
+        while self[JSONNode(entry: entry)].parent != JSONEntry.none {
+            path.append(JSONNode(entry: entry))
+            entry = self[JSONNode(entry: entry)].parent
+        }
+        var pointer: [UInt8] = []
+        for step in path.reversed() {
+            pointer.append(ASCII.slash)
+            if self[step].keyStart != 0 {
+                appendToken(keyBytes(step), to: &pointer)
+            } else {
+                pointer.append(contentsOf: String(elementIndex(step)).utf8)
+            }
+        }
+        return String(decoding: pointer, as: UTF8.self)
+    }
+
+    private func appendToken(_ key: [UInt8], to pointer: inout [UInt8]) {
+        for byte in key {
+            switch byte {
+            case UInt8(ascii: "~"): pointer.append("~0")
+            case ASCII.slash: pointer.append("~1")
+            default: pointer.append(byte)
+            }
+        }
+    }
+
+    private func elementIndex(_ node: JSONNode) -> Int {
+        var index = 0
+        var sibling = self[node].parent + 1
+        while sibling != node.entry {
+            index += 1
+            sibling = nodes[Int(sibling)].next
+        }
+        return index
+    }
+}

@@ -14,3 +14,31 @@ public struct JSONError: Error, Equatable, Sendable {
         self.message = message
     }
 }
+
+/// The fault of a text, in the words of ``JSONError/message``.
+enum JSONReason: String {
+    case empty = "empty text"
+    case byteOrderMark = "byte order mark"
+    case tooLong = "text over 4 GiB"
+    case tooDeep = "nesting over 32"
+    case trailingBytes = "trailing bytes"
+    case unexpectedEnd = "unexpected end"
+    case expectedValue = "expected a value"
+    case expectedKey = "expected a key in quotes"
+    case expectedColon = "expected a colon"
+    case expectedCommaOrBrace = "expected a comma or }"
+    case expectedCommaOrBracket = "expected a comma or ]"
+    case duplicateKey = "duplicate key"
+    case invalidNumber = "invalid number"
+    case controlCharacter = "control character in a string"
+    case invalidUTF8 = "invalid UTF-8"
+    case invalidEscape = "invalid escape"
+    case loneSurrogate = "lone surrogate escape"
+}
+
+/// The parser's error, which has no pointer yet.
+struct JSONFailure: Error {
+    /// The byte at fault, counted in the array, not in the text: the two differ when one line of a batch is read.
+    var offset: Int
+    var reason: JSONReason
+}

@@ -58,3 +58,165 @@ public enum DurationText {
         rest %= UInt64(unit)
     }
 }
+
+/// Reads the parts of a duration, adding them up exactly.
+struct DurationReader {
+    /// The most digits after the point. More can't make whole milliseconds: a number that ends in no zero lacks
+    /// the factor 2 or the factor 5, so the unit must have that factor once for each digit, and a week, the
+    /// longest unit, is 2^10 · 5^5 · 189 milliseconds.
+    private static let maximumFractionDigits = 10
+
+    private var reader: DigitReader
+    private var total: Int64 = 0
+    /// The length of the last unit in milliseconds: the next must be shorter.
+    private var lastUnit = Int64.max
+    private var hadFraction = false
+
+    /// A reader of the duration in `bytes`.
+    init(_ bytes: [UInt8]) { reader = DigitReader(bytes) }
+
+    /// Reads all of a duration such as `1m30s`.
+    mutating func readCompact() throws(TextError) -> Int64 {
+        repeat {
+            let part = try readPart()
+            try add(part, unit: try readUnit())
+        } while !reader.isAtEnd
+        return total
+    }
+
+    /// Reads all of a duration such as `PT1M30S`.
+    mutating func readISO() throws(TextError) -> Int64 {
+        guard reader.skip(UInt8(ascii: "P")) else { throw Self.lowerCaseISO }
+        if !reader.isAtEnd, reader.next != UInt8(ascii: "T") {
+            repeat {
+                let part = try readPart()
+                try add(part, unit: try readDateDesignator())
+            } while !reader.isAtEnd && reader.next != UInt8(ascii: "T")
+        }
+        if reader.skip(UInt8(ascii: "T")) {
+            guard lastUnit != Self.week else { throw Self.weeksAlone }
+            lastUnit = min(lastUnit, DurationText.day)
+            repeat {
+                let part = try readPart()
+                try add(part, unit: try readTimeDesignator())
+            } while !reader.isAtEnd
+        }
+        guard lastUnit != Int64.max else { throw Self.shape }
+        return total
+    }
+
+    private static let week = 7 * DurationText.day
+
+    /// A number of a part: digits before the point (bounded by more than any duration has) and after it, the latter
+    /// without trailing zeros.
+    private struct Part {
+        var whole: Int64 = 0
+        var fraction: Int64 = 0
+        var fractionScale: Int64 = 1
+    }
+
+    private mutating func readPart() throws(TextError) -> Part {
+        if reader.next == ASCII.minus { throw TextError(message: "a duration can't be negative") }
+        guard !hadFraction else { throw TextError(message: "only the last part of a duration may have a fraction") }
+        var part = Part()
+        guard let first = reader.digit() else { throw Self.shape }
+        part.whole = first
+        while let digit = reader.digit() {
+            part.whole = min(part.whole * 10 + digit, DurationText.maximum + 1)
+        }
+        guard reader.skip(ASCII.dot) else { return part }
+        hadFraction = true
+        guard let tenths = reader.digit() else { throw Self.shape }
+        var digits = 0
+        var zeros = 0
+        var next: Int64? = tenths
+        while let digit = next {
+            if digit == 0 {
+                zeros += 1
+            } else {
+                digits += zeros + 1
+                guard digits <= Self.maximumFractionDigits else { throw Self.tooFine }
+                for _ in 0...zeros {
+                    part.fraction *= 10
+                    part.fractionScale *= 10
+                }
+                part.fraction += digit
+                zeros = 0
+            }
+            next = reader.digit()
+        }
+        return part
+    }
+
+    private mutating func add(_ part: Part, unit: Int64) throws(TextError) {
+        guard unit < lastUnit else {
+            throw TextError(message: "the units of a duration go from long to short, each at most once")
+        }
+        lastUnit = unit
+        guard part.whole <= DurationText.maximum / unit else { throw Self.tooLong }
+        let (fraction, remainder) = (part.fraction * unit).quotientAndRemainder(dividingBy: part.fractionScale)
+        guard remainder == 0 else { throw Self.tooFine }
+        total += part.whole * unit + fraction
+        guard total <= DurationText.maximum else { throw Self.tooLong }
+    }
+
+    private mutating func readUnit() throws(TextError) -> Int64 {
+        if reader.skip(UInt8(ascii: "d")) { return DurationText.day }
+        if reader.skip(UInt8(ascii: "h")) { return DurationText.hour }
+        if reader.skip(UInt8(ascii: "s")) { return DurationText.second }
+        if reader.skip(UInt8(ascii: "m")) {
+            return reader.skip(UInt8(ascii: "s")) ? 1 : DurationText.minute
+        }
+        if reader.isAtEnd {
+            throw TextError(message: "the number has no unit; write d, h, m, s or ms after it, as in 10s")
+        }
+        throw Self.shape
+    }
+
+    private mutating func readDateDesignator() throws(TextError) -> Int64 {
+        if reader.skip(UInt8(ascii: "D")) {
+            guard lastUnit != Self.week else { throw Self.weeksAlone }
+            return DurationText.day
+        }
+        if reader.skip(UInt8(ascii: "W")) {
+            guard lastUnit == Int64.max else { throw Self.weeksAlone }
+            return Self.week
+        }
+        switch reader.next {
+        case UInt8(ascii: "Y"), UInt8(ascii: "M"):
+            throw TextError(message: "years and months have no fixed length; write days, as in P30D or 30d")
+        case UInt8(ascii: "H"), UInt8(ascii: "S"):
+            throw TextError(message: "hours, minutes and seconds of an ISO 8601 duration follow a T, as in PT10S")
+        case UInt8(ascii: "d"), UInt8(ascii: "w"), UInt8(ascii: "y"), UInt8(ascii: "m"), UInt8(ascii: "t"):
+            throw Self.lowerCaseISO
+        default:
+            throw Self.shape
+        }
+    }
+
+    private mutating func readTimeDesignator() throws(TextError) -> Int64 {
+        if reader.skip(UInt8(ascii: "H")) { return DurationText.hour }
+        if reader.skip(UInt8(ascii: "M")) { return DurationText.minute }
+        if reader.skip(UInt8(ascii: "S")) { return DurationText.second }
+        switch reader.next {
+        case UInt8(ascii: "h"), UInt8(ascii: "m"), UInt8(ascii: "s"): throw Self.lowerCaseISO
+        default: throw Self.shape
+        }
+    }
+
+    private static var shape: TextError {
+        TextError(message: "not a duration such as 250ms, 1m30s, 7d or PT1M30S")
+    }
+
+    private static var lowerCaseISO: TextError {
+        TextError(message: "an ISO 8601 duration is written in upper case, as in PT1M30S")
+    }
+
+    private static var weeksAlone: TextError {
+        TextError(message: "weeks of an ISO 8601 duration stand alone, as in P2W; write days instead")
+    }
+
+    private static var tooFine: TextError { TextError(message: "a duration can't be finer than a millisecond") }
+
+    private static var tooLong: TextError { TextError(message: "a duration can't be over 36525 days") }
+}
