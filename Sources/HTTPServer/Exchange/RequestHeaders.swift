@@ -78,3 +78,62 @@ public struct RequestHeaders: Sendable {
         fields.append(Field(name: nameStart..<nameEnd, value: nameEnd..<Int32(bytes.count)))
     }
 }
+
+/// A header's value as it came, without the white space around it.
+public struct HeaderValue: Sendable {
+    /// The bytes: visible ASCII, spaces, tabs and anything above ASCII.
+    public let bytes: ArraySlice<UInt8>
+
+    package init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+    }
+
+    /// The bytes as text; bytes that are not UTF-8 are replaced.
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Whether the value is `other`, byte for byte.
+    public func equals(_ other: StaticString) -> Bool {
+        guard bytes.count == other.utf8CodeUnitCount else { return false }
+        return other.withUTF8Buffer { other in
+            for index in 0..<bytes.count where unsafe bytes[bytes.startIndex + index] != other[index] { return false }
+            return true
+        }
+    }
+
+    /// Whether the value is `other`, ignoring case.
+    public func equalsIgnoringCase(_ other: StaticString) -> Bool {
+        other.withUTF8Buffer { other in
+            unsafe bytes.elementsEqual(other) { ASCII.lowercase($0) == ASCII.lowercase($1) }
+        }
+    }
+}
+
+/// Bytes of HTTP's grammar (RFC 9110, 5.6).
+enum ASCII {
+    /// The byte in lower case if it is a letter, else unchanged.
+    @inline(__always) static func lowercase(_ byte: UInt8) -> UInt8 {
+        byte &- 0x41 < 26 ? byte | 0x20 : byte
+    }
+
+    /// Whether the bytes are `text`.
+    static func isSame(_ bytes: Span<UInt8>, _ text: StaticString) -> Bool {
+        guard bytes.count == text.utf8CodeUnitCount else { return false }
+        return text.withUTF8Buffer { text in
+            for index in text.indices {
+                guard unsafe text[index] == bytes[index] else { return false }
+            }
+            return true
+        }
+    }
+
+    /// Whether the bytes in `range` are `text`, ignoring case.
+    @inline(__always) static func isSame(_ bytes: [UInt8], _ range: Range<Int>, _ text: StaticString) -> Bool {
+        guard range.count == text.utf8CodeUnitCount else { return false }
+        return text.withUTF8Buffer { text in
+            for index in 0..<range.count {
+                guard lowercase(bytes[range.lowerBound + index]) == lowercase(unsafe text[index]) else { return false }
+            }
+            return true
+        }
+    }
+}

@@ -1,3 +1,5 @@
+import Platform
+
 /// Eviction: the choice of the sockets that are closed for newcomers when all places are taken.
 extension LoopCore {
     /// Decides whether a connection from `peer` is accepted, and evicts another socket where the place of one is
@@ -77,5 +79,36 @@ extension LoopCore {
         oldest.claim?.isEvicted = true
         oldest.connection?.shutDown()
         return true
+    }
+}
+
+/// A socket that may be closed for a newcomer. `since` is the instant at which a connection entered its stage: a
+/// candidate is out of date once its connection has another.
+enum EvictionCandidate {
+    case connection(Exchange, since: Int64)
+    case socket(DetachedSocket)
+}
+
+/// A loop's inbox for eviction requests: other loops ask it to close a socket, so that a newcomer of theirs gets
+/// its place. May be used on any thread.
+final class EvictionInbox: Sendable {
+    /// The requests that wait: for each, how many loops may still be asked after this one.
+    private let asks = Guarded<[Int]>([])
+    private let loop: Loop
+
+    init(_ loop: Loop) { self.loop = loop }
+
+    /// Leaves a request, and wakes the loop.
+    func ask(othersLeft: Int) {
+        asks.withLock { $0.append(othersLeft) }
+        loop.wake()
+    }
+
+    /// Takes the requests that were left.
+    func take() -> [Int] {
+        asks.withLock { asks in
+            defer { asks = [] }
+            return asks
+        }
     }
 }

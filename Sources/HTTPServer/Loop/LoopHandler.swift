@@ -1,3 +1,5 @@
+import Platform
+
 /// Answers the requests of one loop. Every function runs on the loop's thread.
 public protocol LoopHandler: AnyObject {
     /// Decides about a request whose head is complete and whose framing is valid: accepts it, or fills
@@ -56,4 +58,40 @@ extension LoopHandler {
 
     /// Does nothing.
     public func drainBegan() {}
+}
+
+/// A handler's decision about a request whose head is complete.
+public enum Admission: Sendable, Equatable {
+    /// Read the body, of at most `bodyLimit` bytes.
+    case accept(bodyLimit: Int)
+    /// Answer with `exchange.response`, after the body where that is short; `handle` is not called.
+    case refuse
+}
+
+/// Hands a new handler to a loop, in place of the one that served it so far.
+final class HandOver: @unchecked Sendable {  // unchecked: a handler is not touched by the thread that has left it
+    private let next = Guarded<(any LoopHandler)?>(nil)
+
+    /// Leaves `handler` for the loop. May be called on any thread.
+    func leave(_ handler: any LoopHandler) { next.withLock { $0 = handler } }
+
+    /// Takes the handler that was left, if there is one. Called on the loop's thread only.
+    func take() -> (any LoopHandler)? {
+        next.update { next in
+            defer { next = nil }
+            return next
+        }
+    }
+
+    /// Waits until the loop has taken the handler that was left for it. Must not be called on the loop's thread.
+    func waitUntilTaken() {
+        next.wait { $0 == nil ? () : nil }
+    }
+}
+
+/// The handler of a loop that has ended: answers that outlive the loop go nowhere.
+final class ClosedHandler: LoopHandler {
+    func admit(_ exchange: Exchange) -> Admission { .refuse }
+    func handle(_ exchange: Exchange, _ answer: consuming Answer) {}
+    func renderRefusal(_ refusal: Refusal, into exchange: Exchange) {}
 }

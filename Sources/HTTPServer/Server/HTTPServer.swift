@@ -1,5 +1,6 @@
 import Glibc
 import Platform
+import Synchronization
 
 /// An HTTP/1.1 server with threads of its own, each of which runs an event loop around libmicrohttpd and a handler.
 public final class HTTPServer: Sendable {
@@ -153,5 +154,28 @@ public final class HTTPServer: Sendable {
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         return Int(clamping: limit.rlim_cur)
+    }
+}
+
+/// The server's phase (serving, draining or stopping), which the loops read. May be used on any thread.
+final class ServerPhase: Sendable {
+    private let draining = Atomic(false)
+    private let stopAt = Atomic(Int64.max)
+
+    var isDraining: Bool { draining.load(ordering: .acquiring) }
+    var isStopping: Bool { stopAt.load(ordering: .acquiring) != .max }
+
+    /// The instant at which the loops cut off what is under way, on the monotonic clock in nanoseconds; `.max`
+    /// before a stop.
+    var deadline: Int64 { stopAt.load(ordering: .acquiring) }
+
+    /// Begins to drain. Returns false where the server drains already.
+    @discardableResult
+    func drain() -> Bool {
+        !draining.exchange(true, ordering: .acquiringAndReleasing)
+    }
+
+    func stop(deadline: Int64) {
+        stopAt.store(min(deadline, .max - 1), ordering: .releasing)
     }
 }

@@ -54,3 +54,96 @@ public final class DetachedStream {
     /// `127.0.0.1:5000`, `[::1]:5000` or `unix`.
     public var peerAddress: String { sink.peer?.description ?? "unix" }
 }
+
+/// Bytes for the streams of one loop, framed once for all of them.
+public struct StreamChunk: Sendable {
+    /// The bytes as a chunk of a chunked body.
+    let framed: [UInt8]
+    /// The range of the bytes themselves in `framed`.
+    let content: Range<Int>
+
+    /// Frames `content`, which is not empty.
+    public init(_ content: some Collection<UInt8>) {
+        let size = String(content.count, radix: 16)
+        var framed: [UInt8] = []
+        framed.reserveCapacity(content.count + size.utf8.count + 4)
+        framed.append(contentsOf: size.utf8)
+        framed.append(contentsOf: [13, 10])
+        let start = framed.count
+        framed.append(contentsOf: content)
+        self.content = start..<framed.count
+        framed.append(contentsOf: [13, 10])
+        self.framed = framed
+    }
+
+    /// The bytes themselves.
+    public var bytes: ArraySlice<UInt8> { framed[content] }
+}
+
+/// The maker of a detached stream's bytes, or of a parked answer. Every function runs on the loop's thread.
+public protocol StreamProducer: AnyObject {
+    /// The stream's buffer is empty again. Never called for a parked answer.
+    func streamWritable()
+
+    /// The stream has ended: its client has gone, it failed, or it was finished. Called exactly once for each stream.
+    ///
+    /// For a parked answer: its client went before the answer was sent; a client that only sends nothing more is still there.
+    /// Called once at most, and not after `ParkedAnswer.send`.
+    func streamClosed()
+}
+
+/// The outcome of `Answer.detach`.
+public enum DetachResult: ~Copyable {
+    /// The stream; its head is being sent.
+    case stream(DetachedStream)
+    /// Nothing was detached: the answer is still to be sent.
+    case refused(Answer, DetachRefusal)
+}
+
+/// Why an answer was not detached or parked.
+public enum DetachRefusal: Sendable, Equatable {
+    /// Only GET may become a stream; HEAD has no content.
+    case notGet
+    /// `ServerLimits.streams` is reached, or no descriptor is left.
+    case limitReached
+    /// The client has disconnected.
+    case clientGone
+}
+
+/// The destination of the bytes of a stream, or of a parked answer: a socket, or a stream of a peer's connection.
+package protocol StreamSink: AnyObject {
+    var loop: LoopCore { get }
+    /// The stream or parked answer that writes to the sink, and is notified of its end.
+    var owner: SinkOwner { get set }
+    /// The number of bytes that are not handed on yet.
+    var bufferedBytes: Int { get }
+    /// Whether the owner may still write: it has not finished, and the sink is not closed.
+    var isOpen: Bool { get }
+    /// The address of the reader; nil for a Unix socket's.
+    var peer: SocketAddress? { get }
+
+    /// Begins an answer without a known length.
+    func begin(_ response: Response, isChunked: Bool)
+    /// Writes the bytes in `range`, and buffers those that are not taken.
+    func write(_ bytes: [UInt8], _ range: Range<Int>)
+    /// Writes an answer with its length, and ends.
+    func send(_ response: Response, isHead: Bool)
+    /// Writes the buffered bytes, and ends.
+    func finish()
+    /// Ends at once, so that the reader sees that something is missing.
+    func close()
+    /// Whether the reader has acknowledged nothing for `milliseconds`, though bytes are sent again and again.
+    func isUnacknowledged(milliseconds: Int64) -> Bool
+}
+
+/// An object that writes to a sink, and is notified of its end.
+package enum SinkOwner {
+    case none
+    case stream(DetachedStream)
+    case parked(ParkedAnswer)
+}
+
+extension StreamSink {
+    /// Writes all of `bytes`.
+    func write(_ bytes: [UInt8]) { write(bytes, 0..<bytes.count) }
+}

@@ -29,3 +29,11 @@ public final class ParkedAnswer {
     /// `127.0.0.1:5000`, `[::1]:5000` or `unix`.
     public var peerAddress: String { sink.peer?.description ?? "unix" }
 }
+
+/// The outcome of `Answer.park`.
+public enum ParkResult: ~Copyable {
+    /// The answer to give later.
+    case parked(ParkedAnswer)
+    /// Nothing was parked: the answer is still to be sent.
+    case refused(Answer, DetachRefusal)
+}

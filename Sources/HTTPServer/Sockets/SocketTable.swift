@@ -1,3 +1,5 @@
+package import Platform
+
 /// A loop's sockets of one kind by their tags. No tag is used again while an event of an earlier socket may be
 /// pending.
 package struct SocketTable<Socket: LoopSocket> {
@@ -45,4 +47,14 @@ package struct SocketTable<Socket: LoopSocket> {
     private static func slot(_ tag: UInt64) -> Int {
         Int(tag & 0xFFFF_FFFF) - reserved
     }
+}
+
+/// A socket that a loop watches for itself, beside those of the library. Confined to the loop.
+package protocol LoopSocket: AnyObject {
+    /// The number by which the loop's epoll identifies the socket.
+    var tag: UInt64 { get }
+    /// Handles the events that the loop's epoll reports of the socket.
+    func happened(_ events: Epoll.Events)
+    /// Closes the socket at once.
+    func close()
 }
