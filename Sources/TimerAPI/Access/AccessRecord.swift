@@ -37,6 +37,16 @@ extension APIConfiguration {
     func log(_ ticket: Ticket) {
         if access.value.logsRequests { accessLog?(AccessRecord(ticket)) }
     }
+
+    /// Logs a long poll that was answered.
+    func log(_ origin: StreamOrigin, status: Int, bytes: Int, seconds: Double) {
+        guard access.value.logsRequests else { return }
+        accessLog?(
+            AccessRecord(
+                method: "GET", target: String(decoding: origin.target, as: UTF8.self), status: status,
+                bytes: bytes, seconds: seconds, peer: origin.peer,
+                requestID: String(decoding: origin.requestID, as: UTF8.self)))
+    }
 }
 
 extension Exchange {

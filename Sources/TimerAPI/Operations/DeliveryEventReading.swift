@@ -61,3 +61,20 @@ final class DeliveryEventReading {
     /// Drops the first entry.
     func removeFirst() { entries.removeFirst() }
 }
+
+/// A delivery with its event, once that is read.
+struct DeliveryEntry {
+    var detail: DeliveryDetail
+    var event: OwedEvent?
+    /// Whether the delivery's timer is deleted.
+    var isTimerDeleted = false
+}
+
+/// The result of a step of a run over deliveries.
+enum DeliveryStep {
+    /// There is more to do under the lock.
+    case more
+    /// Events have to be read from the store.
+    case needsEvents(DeliveryEventReading)
+    case done
+}

@@ -308,3 +308,69 @@ struct Executor {
         ticket.outcome = .stream(plan)
     }
 }
+
+/// Operations on deliveries.
+extension Executor {
+    /// Takes one step. Returns whether the step set the ticket's outcome: a final one, or one that
+    /// needs the store first.
+    func perform(
+        _ operation: DeliveryOperation, _ ticket: Ticket, _ turn: borrowing Turn
+    ) throws(ServiceError) -> Bool {
+        let outcome: Outcome?
+        switch operation {
+        case .fail(let problem, let id):
+            outcome = .problem(turn.delivery(id.position) == nil ? .noDelivery : problem)
+        case .one(let run):
+            outcome = try run.step(turn)
+        case .list(let run):
+            outcome = Self.outcome(of: run.step(turn), .deliveries(run))
+        case .redrive(let run):
+            defer { ticket.mayBePartlyApplied = !run.isDry && run.counts.changed > 0 }
+            outcome = Self.outcome(of: try run.step(turn), .bulk(run.counts))
+        }
+        ticket.rest(on: turn.head)
+        guard let outcome else { return false }
+        ticket.outcome = outcome
+        return true
+    }
+
+    private static func outcome(of step: DeliveryStep, _ end: @autoclosure () -> Outcome) -> Outcome? {
+        switch step {
+        case .more: nil
+        case .needsEvents(let reading): .needsEvents(reading)
+        case .done: end()
+        }
+    }
+}
+
+/// Drains and imports.
+extension Executor {
+    func move(_ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) -> Bool {
+        defer { ticket.rest(on: turn.head) }
+        switch ticket.operation {
+        case .drain(let isDrained):
+            try turn.setDrained(isDrained)
+            ticket.outcome = Self.drained(isDrained, attemptsUnderWay: turn.attemptsUnderWay)
+        case .importPart(let run):
+            defer { ticket.mayBePartlyApplied = run.hasChanged }
+            // The part can't go on after lines that were lost.
+            if turn.isLost(ticket.rests) { throw .storageUnavailable }
+            guard try run.step(turn) else { return false }
+            ticket.outcome = run.problem.map { .problem($0) } ?? run.outcome
+        case .importState(let state):
+            ticket.outcome = state.outcome(turn.importProgress(of: state.export))
+        default: break
+        }
+        return true
+    }
+
+    /// Returns the answer of a drain.
+    private static func drained(_ isDrained: Bool, attemptsUnderWay: Int) -> Outcome {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("drained", isDrained)
+        json.member("attemptsUnderWay", Int64(attemptsUnderWay))
+        json.endObject()
+        return .page(status: 200, type: "application/json", json.bytes)
+    }
+}

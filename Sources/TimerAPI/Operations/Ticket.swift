@@ -1,4 +1,5 @@
 package import HTTPServer
+import Platform
 import TimerCore
 import TimerLog
 import TimerService
@@ -110,9 +111,150 @@ package final class Ticket {
     /// Notes that the answer rests on no record that has still to become durable.
     func restOnNothing() { rests = 0...0 }
 
+    /// Begins the response again, with the request's id as its first header.
+    func beginResponse() {
+        exchange.response.reset()
+        exchange.response.add("Request-Id", requestID)
+    }
+
     /// Fails the request with a problem that rests on nothing in the log.
     func fail(_ problem: Problem) {
         outcome = .problem(problem)
         operation = .none
+    }
+}
+
+extension Ticket {
+    /// Returns the fate of the records that the answer rests on. An outcome that needs the store is pending
+    /// until the store has what it needs.
+    ///
+    /// - Parameters:
+    ///   - engine: the engine of the log that this process owns; nil if it owns none.
+    ///   - hasMoved: whether this process has gained or lost the log since the request began.
+    func fate(in engine: Engine?, hasMoved: Bool) -> Fate {
+        switch outcome {
+        case .needsEvents(let reading):
+            // Lost events count as durable here: the store then fails to find them, which decides the outcome.
+            return Self.isStoredOrLost(reading.newest, in: engine) ? .durable : .pending
+        case .replay(let positions):
+            // The earlier parts were not lost when they were looked up. Other records between them may be lost: they
+            // are no parts of the answer.
+            guard let newest = positions.max() else { return fateOfRests(in: engine, hasMoved: hasMoved) }
+            guard let engine else { return .unknown }
+            if newest <= engine.shownHead { return engine.fate(of: newest) }
+            return engine.isLost(newest) ? .lost : engine.fateOfShown(newest...newest)
+        case .stream:
+            guard let engine else { return .unknown }
+            if hasMoved, engine.fateOfEarlier(rests) == .unknown { return .unknown }
+            return engine.fateOfShown(rests)
+        default:
+            return fateOfRests(in: engine, hasMoved: hasMoved)
+        }
+    }
+
+    /// Returns the fate of the records of a change. After this process has lost the log, the next owner may have kept
+    /// the records or not.
+    private func fateOfRests(in engine: Engine?, hasMoved: Bool) -> Fate {
+        guard let engine else { return rests == 0...0 ? .durable : .unknown }
+        return hasMoved ? engine.fateOfEarlier(rests) : engine.fate(of: rests)
+    }
+
+    /// Whether the store has the record at `position`, or it is known to be lost.
+    private static func isStoredOrLost(_ position: Int64, in engine: Engine?) -> Bool {
+        guard let engine else { return true }
+        return position <= engine.shownHead || engine.isLost(position)
+    }
+}
+
+// The properties of a request that a desk needs.
+extension Ticket {
+    /// Whether the request may be carried out twice: reads, and what has one effect however often it comes.
+    package var isRepeatable: Bool {
+        switch exchange.method {
+        case .get, .head: true
+        case .post: exchange.header("idempotency-key") != nil && route.takesKeys || !route.takesKeys
+        case .delete: !route.takesKeys
+        default: false
+        }
+    }
+
+    /// Whether a GET of it opens a stream or a long poll.
+    package var isStream: Bool { route.isStream }
+
+    /// Whether it waits for one event.
+    package var isLongPoll: Bool { route == .timerWait }
+
+    /// Whether its stream may change the timer, which counts its subscribers.
+    package var maySubscribe: Bool { route == .timerEvents }
+
+    /// Whether it is an export.
+    package var isExport: Bool { route == .export }
+}
+
+/// The JSON writer of a loop, whose memory is reused for each answer.
+final class Scratch {
+    var json = JSONWriter()
+}
+
+/// Makes UUIDs of version 7, from the kernel's random numbers taken in bulk. Confined to one loop.
+final class IDSource {
+    private var pool: [UInt64] = []
+
+    /// The count of random numbers taken from the kernel at a time.
+    private static let poolCount = 256
+
+    /// Returns the text of a new UUID.
+    func next() -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(UUIDv7.count)
+        next(into: &text)
+        return text
+    }
+
+    /// Replaces `text` by the text of a new UUID.
+    func next(into text: inout [UInt8]) {
+        text.removeAll(keepingCapacity: true)
+        let milliseconds = Clocks.realtime() / 1_000_000
+        UUIDv7.append(milliseconds: milliseconds, random: (random(), random()), to: &text)
+    }
+
+    private func random() -> UInt64 {
+        if pool.isEmpty {
+            pool = KernelRandom.words(Self.poolCount)
+        }
+        return pool.removeLast()
+    }
+}
+
+/// Requests that wait for a step, in the order in which they came.
+///
+/// The queue is no `FIFO` of another module, which the optimizer does not specialize for `Ticket`: that cost a GET
+/// 2,600 instructions.
+struct StepQueue<Element> {
+    private var elements: [Element?] = []
+    /// The index of the oldest element.
+    private var head = 0
+
+    /// The number of empty places at the front up to which the rest is not moved.
+    private static var mostTaken: Int { 1024 }
+
+    var isEmpty: Bool { head == elements.count }
+
+    mutating func append(_ element: Element) { elements.append(element) }
+
+    /// Removes and returns the oldest element; nil if the queue is empty.
+    mutating func popFirst() -> Element? {
+        guard head < elements.count else { return nil }
+        let element = elements[head]
+        elements[head] = nil
+        head += 1
+        if head == elements.count {
+            elements.removeAll(keepingCapacity: true)
+            head = 0
+        } else if head > Self.mostTaken, head > elements.count / 2 {
+            elements.removeFirst(head)
+            head = 0
+        }
+        return element
     }
 }

@@ -9,8 +9,7 @@ enum Renderer {
     static func render(_ ticket: Ticket) {
         guard !ticket.isRendered else { return }
         ticket.isRendered = true
-        ticket.exchange.response.reset()
-        ticket.exchange.response.add("Request-Id", ticket.requestID)
+        ticket.beginResponse()
         if ticket.isReplay { ticket.exchange.response.add("Idempotency-Replayed", "true") }
         switch ticket.outcome {
         case .problem(let problem): fill(problem, ticket)

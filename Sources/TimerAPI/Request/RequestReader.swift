@@ -26,6 +26,27 @@ struct RequestReader {
         }
     }
 
+    /// Reads the idempotency key of a POST that has one.
+    func readIdempotencyKey(_ ticket: Ticket) {
+        guard ticket.exchange.method == .post, ticket.route.takesKeys,
+            let value = ticket.exchange.header("idempotency-key")
+        else { return }
+        guard ticket.exchange.headers.count(of: "idempotency-key") == 1 else {
+            return ticket.fail(Problem(.invalidRequest, "`Idempotency-Key` stands there more than once"))
+        }
+        guard (1...APILimits.keyBytes).contains(value.bytes.count), value.bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else {
+            return ticket.fail(Problem(.invalidRequest, "`Idempotency-Key` is 1 to 128 visible ASCII characters"))
+        }
+        // The key alone names the request; method, target and body make its fingerprint.
+        ticket.idempotency = (Hash128(Array(value.bytes).span, siphash: siphash, tweak: 2), fingerprint(of: ticket))
+    }
+
+    private func fingerprint(of ticket: Ticket) -> Hash128 {
+        let request = Array("POST ".utf8) + ticket.exchange.target + [0] + ticket.exchange.body
+        return Hash128(request.span, siphash: siphash, tweak: 3)
+    }
+
     /// Returns the timer that the path names, if its absence would be a 404; nil otherwise.
     private func namedTimer(_ ticket: Ticket) -> TimerKey? {
         switch ticket.route {
@@ -256,5 +277,46 @@ struct RequestReader {
         try parse(ticket)
         let count = try count(ticket)
         return .preview(try TimerBody(ticket.document, zones: zones).rules, count: count)
+    }
+}
+
+/// Requests about deliveries.
+extension RequestReader {
+    /// Returns the delivery that the path names; nil if it names none.
+    func namedDelivery(_ ticket: Ticket) -> EventID? {
+        switch ticket.route {
+        case .delivery, .deliveryRedrive: EventID(shown: ticket.parameter)
+        default: nil
+        }
+    }
+
+    /// Reads a request about the delivery that the path names.
+    func delivery(_ ticket: Ticket) throws(Problem) -> Operation {
+        guard let id = namedDelivery(ticket) else { throw .noDelivery }
+        let action: SingleDeliveryRun.Action
+        switch ticket.exchange.method {
+        case .post: action = .redrive
+        case .delete: action = .drop
+        default: action = .show
+        }
+        if action != .show {
+            try requireNothing(ticket)
+            try refuse("if-match", ticket)
+        }
+        try requireNoParameters(ticket)
+        return .deliveries(.one(SingleDeliveryRun(action, id)))
+    }
+
+    /// Reads a request to redrive all dead letters that a selector matches.
+    func redrive(_ ticket: Ticket) throws(Problem) -> Operation {
+        guard !ticket.exchange.body.isEmpty else {
+            throw Problem(.invalidRequest, "a redrive of many needs a selector, such as {\"timer\": \"tea\"}")
+        }
+        try parse(ticket)
+        try refuse("if-match", ticket)
+        var query = QueryReader(ticket.target)
+        let isDry = try query.flag("dryRun", default: false)
+        try query.finish()
+        return .deliveries(.redrive(try BulkRedriveRun(ticket.document, isDry: isDry, siphash: siphash)))
     }
 }

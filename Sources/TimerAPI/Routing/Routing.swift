@@ -1,3 +1,4 @@
+import HTTPServer
 import TimerCore
 
 /// Finds the route that a path leads to.
@@ -68,5 +69,78 @@ enum Routing {
         case .timerWait: "wait"
         default: route.command?.name ?? ""
         }
+    }
+}
+
+/// The result of matching a path.
+enum RouteMatch {
+    /// A route and, where its path has one, the id, slug or action.
+    case route(Route, parameter: ArraySlice<UInt8>)
+    /// A path below a timer that names no command.
+    case unknownCommand(timer: ArraySlice<UInt8>, word: ArraySlice<UInt8>)
+    /// A path below `bulk` that names no action.
+    case unknownAction
+    /// No route.
+    case unknown
+}
+
+/// The checks on a request's head: path, token, origin and method. Only a request that passes them is read.
+extension Routing {
+    /// Finds the route, then checks token, origin and method in the contract's order.
+    static func route(_ ticket: Ticket, through gate: Gate) throws(Problem) {
+        let exchange = ticket.exchange
+        ticket.parameter.removeAll(keepingCapacity: true)
+        ticket.route = .dashboard
+        ticket.isRouted = false
+        if exchange.target == [UInt8(ascii: "*")] {
+            try gate.authenticate(exchange, nil)
+            return try gate.checkOrigin(exchange, nil)
+        }
+        var match = RouteMatch.unknown
+        var malformed: Problem?
+        do throws(Target.Malformed) {
+            try ticket.target.read(exchange.target)
+            match = Routing.match(ticket.target.parts)
+        } catch {
+            malformed = Problem(.invalidRequest, error.detail)
+        }
+        var route: Route?
+        if case .route(let known, let parameter) = match {
+            route = known
+            ticket.route = known
+            ticket.isRouted = true
+            ticket.parameter.append(contentsOf: parameter)
+        }
+        try gate.authenticate(exchange, route)
+        try gate.checkOrigin(exchange, route)
+        if let malformed { throw malformed }
+        switch match {
+        case .route(.problem, let slug) where ProblemKind(slug: Array(slug)) == nil:
+            throw Problem(.notFound, "nothing is at this path")
+        case .route(let route, _):
+            try checkMethod(exchange, route)
+        case .unknownCommand(_, let word):
+            throw unknownCommand(word)
+        case .unknownAction:
+            throw Problem(.notFound, "bulk takes \(BulkAction.names.joined(separator: ", "))")
+        case .unknown:
+            throw Problem(.notFound, "nothing is at this path")
+        }
+    }
+
+    private static func checkMethod(_ exchange: Exchange, _ route: Route) throws(Problem) {
+        let method = exchange.method == .head ? .get : exchange.method
+        if method == .options || route.methods.contains(method) { return }
+        var problem = Problem(.methodNotAllowed, "this path takes \(route.allow)")
+        problem.allow = route.allow
+        throw problem
+    }
+
+    private static func unknownCommand(_ word: ArraySlice<UInt8>) -> Problem {
+        let name = String(decoding: word, as: UTF8.self)
+        var problem = Problem(.notFound, "there is no command `\(name)`")
+        problem.commands = TimerCommand.allCases
+        problem.didYouMean = MistakenWord.command(meantBy: name).map { "\($0.name)" }
+        return problem
     }
 }

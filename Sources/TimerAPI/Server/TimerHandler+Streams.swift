@@ -24,9 +24,7 @@ extension TimerHandler {
         case .given: beginHistory(plan, ticket)
         case .lost: expire(plan, Self.neverGiven, ticket)
         case .gone:
-            reading[ticket.serial] = ticket
-            let serial = ticket.serial
-            let inbox = inbox
+            let (serial, inbox) = awaitStore(ticket)
             context.service.replayer.isHeld(since.position) { inbox.post(.idCheck(ticket: serial, $0)) }
         }
     }
@@ -42,8 +40,7 @@ extension TimerHandler {
             if isOld && plan.filter.timer != nil { return beginHistory(plan, ticket) }
             expire(plan, isOld ? Self.tooOld : Self.neverGiven, ticket)
         case .failure:
-            ticket.outcome = .problem(Problem(.storageUnavailable, "the log can't be read now"))
-            respond(ticket)
+            respond(ticket, with: Problem(.storageUnavailable, "the log can't be read now"))
         }
     }
 
@@ -56,9 +53,7 @@ extension TimerHandler {
             since == .beginning || !context.service.feed.holds(after: since.position),
             let engine = log.value?.engine, plan.newestOfTimer <= engine.durableHead
         else { return open(plan, ticket) }
-        reading[ticket.serial] = ticket
-        let serial = ticket.serial
-        let inbox = inbox
+        let (serial, inbox) = awaitStore(ticket)
         context.service.replayer.history(newest: plan.newestOfTimer, since: since.position) {
             inbox.post(.history(ticket: serial, $0))
         }
@@ -69,8 +64,7 @@ extension TimerHandler {
         guard case .success(let history) = result else {
             // The stream is served from memory while storage fails, if memory reaches back far enough.
             if context.service.feed.holds(after: (plan.since ?? .beginning).position) { return open(plan, ticket) }
-            ticket.outcome = .problem(Problem(.storageUnavailable, "the log can't be read now"))
-            return respond(ticket)
+            return respond(ticket, with: Problem(.storageUnavailable, "the log can't be read now"))
         }
         let since = plan.since ?? .beginning
         if plan.isOfDeleted && history.marks.isEmpty && since.position < plan.newestOfTimer { return forget(ticket) }
@@ -88,8 +82,7 @@ extension TimerHandler {
 
     /// Refuses a stream of a deleted timer none of whose events is kept any more.
     private func forget(_ ticket: Ticket) {
-        ticket.outcome = .problem(Problem(ServiceError.refused(.notFound), timer: ticket.parameter))
-        respond(ticket)
+        respond(ticket, with: Problem(ServiceError.refused(.notFound), timer: ticket.parameter))
     }
 
     private static let neverGiven = "the log holds no record of this id: what was shown under it was lost"
@@ -100,8 +93,7 @@ extension TimerHandler {
         var problem = Problem(.eventsExpired, detail)
         problem.oldest = EventID(context.service.oldestKept)
         problem.newest = plan.head
-        ticket.outcome = .problem(problem)
-        respond(ticket)
+        respond(ticket, with: problem)
     }
 
     /// Subscribes the stream to its timer, which waits for a subscriber, in a further step; refuses the stream if
@@ -129,9 +121,8 @@ extension TimerHandler {
         guard case .stream(var plan) = ticket.outcome else { return }
         plan.needsEvent = false
         if hasEvent { return open(plan, ticket) }
-        ticket.exchange.response.reset()
+        ticket.beginResponse()
         ticket.exchange.response.status = 204
-        ticket.exchange.response.add("Request-Id", ticket.requestID)
         ticket.exchange.response.add("Cache-Control", "no-store")
         ticket.exchange.response.add("Event-Id", plan.head.text)
         send(ticket)
@@ -146,8 +137,7 @@ extension TimerHandler {
         if plan.history.isEmpty && plan.since == .beginning { plan.cursor.advance(to: context.service.horizon) }
         if plan.needsEvent && !isDraining { return probe(plan, ticket) }
         guard let answer = ticket.answer.take() else { return }
-        ticket.exchange.response.reset()
-        ticket.exchange.response.add("Request-Id", ticket.requestID)
+        ticket.beginResponse()
         if ticket.exchange.method == .head {
             fillStreamHead(plan, ticket)
             note(ticket)
@@ -159,8 +149,7 @@ extension TimerHandler {
             plan.end = subscribed
         } else if isDraining {
             ticket.answer = consume answer
-            ticket.outcome = .problem(Problem(ServiceError.shuttingDown, timer: []))
-            return respond(ticket)
+            return respond(ticket, with: Problem(ServiceError.shuttingDown, timer: []))
         }
         if plan.timeout == nil {
             fillStreamHead(plan, ticket)
@@ -196,7 +185,77 @@ extension TimerHandler {
         ticket.answer = consume answer
         var problem = Problem(.streamLimit, "the server holds as many streams as it may")
         problem.retryAfter = 1
-        ticket.outcome = .problem(problem)
-        respond(ticket)
+        respond(ticket, with: problem)
+    }
+}
+
+/// The beginning and the steps of exports.
+extension TimerHandler {
+    /// Begins an export, which takes the connection over. Only the server that owns the log answers it.
+    func beginExport(_ ticket: Ticket) {
+        var showsSecrets = false
+        let log: ActiveLog
+        do throws(Problem) {
+            var query = QueryReader(ticket.target)
+            showsSecrets = try query.flag("secrets", default: false)
+            try query.finish()
+            if isDraining { throw Problem(ServiceError.shuttingDown, timer: []) }
+            guard let owned = context.service.log.value else { throw context.elsewhere(ticket) }
+            log = owned
+        } catch {
+            return respond(ticket, with: error)
+        }
+        guard let answer = ticket.answer.take() else { return }
+        ticket.beginResponse()
+        ticket.exchange.response.add("Content-Type", "application/x-ndjson")
+        ticket.exchange.response.add("Cache-Control", "no-store")
+        ticket.exchange.response.add("X-Accel-Buffering", "no")
+        if ticket.exchange.method == .head {
+            note(ticket)
+            ticket.releaseMemory()
+            return answer.sendHead(isStream: true)
+        }
+        switch answer.detach() {
+        case .stream(let stream):
+            note(ticket)
+            ticket.outcome = .gone
+            let export = ExportStream(
+                id: ticket.serial, stream, log, context.service, inbox, showsSecrets: showsSecrets,
+                version: context.configuration.version)
+            stream.producer = export
+            exports[ticket.serial] = export
+            inbox.wake()
+        case .refused(let answer, let reason):
+            refuseStream(consume answer, reason, ticket)
+        }
+    }
+
+    /// Takes a few steps of each export.
+    func stepExports() {
+        guard !exports.isEmpty else { return }
+        var hasMore = false
+        for (id, export) in exports {
+            var left = Self.stepsPerRound
+            stepping: while true {
+                switch export.step() {
+                case .over:
+                    exports[id] = nil
+                    break stepping
+                case .waits: break stepping
+                case .more:
+                    left -= 1
+                    if left == 0 {
+                        hasMore = true
+                        break stepping
+                    }
+                }
+            }
+        }
+        if hasMore { inbox.wake() }
+    }
+
+    /// Cuts the exports whose clients have taken nothing for long.
+    func cutSilentExports(now: Int64) {
+        for (id, export) in exports where export.cutIfSilent(now: now) { exports[id] = nil }
     }
 }

@@ -71,12 +71,7 @@ package final class TimerHandler: LoopHandler {
         ) { [metrics] origin, status, bytes in
             let seconds = Double(Clocks.monotonic() - origin.startedAt) / 1e9
             metrics.count(.timerWait, .get, status, seconds: seconds)
-            guard context.configuration.access.value.logsRequests else { return }
-            context.configuration.accessLog?(
-                AccessRecord(
-                    method: "GET", target: String(decoding: origin.target, as: UTF8.self), status: status,
-                    bytes: bytes, seconds: seconds, peer: origin.peer,
-                    requestID: String(decoding: origin.requestID, as: UTF8.self)))
+            context.configuration.log(origin, status: status, bytes: bytes, seconds: seconds)
         }
     }
 
@@ -87,7 +82,7 @@ package final class TimerHandler: LoopHandler {
         if access.refresh() { gate = context.gate(tokens: access.value.tokens) }
         let ticket = ticket(for: exchange)
         do throws(Problem) {
-            try route(ticket)
+            try Routing.route(ticket, through: gate)
             if exchange.isFromReserve && !ticket.route.isProbe { throw .tooManyConnections }
             return .accept(bodyLimit: ticket.route.bodyLimit)
         } catch {
@@ -126,8 +121,7 @@ package final class TimerHandler: LoopHandler {
         }
         if let refusal = context.refusal(of: ticket) {
             if refusal.kind == .ownerUnavailable && forward(ticket) { return }
-            ticket.outcome = .problem(refusal)
-            return respond(ticket)
+            return respond(ticket, with: refusal)
         }
         begin(ticket)
     }
@@ -135,7 +129,7 @@ package final class TimerHandler: LoopHandler {
     /// Begins a request that this server answers itself.
     func begin(_ ticket: Ticket) {
         if ticket.route == .export { return beginExport(ticket) }
-        readIdempotencyKey(ticket)
+        reader.readIdempotencyKey(ticket)
         if case .none = ticket.outcome { reader.read(ticket) }
         if case .none = ticket.operation, case .none = ticket.outcome {
             ticket.outcome = context.dynamicPage(for: ticket)
@@ -224,16 +218,14 @@ package final class TimerHandler: LoopHandler {
             // Earlier steps have made changes.
             var problem = Problem.elsewhere(owner: context.service.owner)
             problem.markPartlyApplied()
-            ticket.outcome = .problem(problem)
-            respond(ticket)
+            respond(ticket, with: problem)
         }
     }
 
     /// Sends a request that changed nothing to the server that owns the log, or refuses it.
     func sendToOwner(_ ticket: Ticket) {
         if !ticket.isUnderWay && forward(ticket) { return }
-        ticket.outcome = .problem(context.elsewhere(ticket))
-        respond(ticket)
+        respond(ticket, with: context.elsewhere(ticket))
     }
 
     private func step(_ ticket: Ticket, _ turn: borrowing Turn) {
@@ -257,25 +249,26 @@ package final class TimerHandler: LoopHandler {
         inbox.wake()
     }
 
+    /// Keeps a request until the store has been read for it. Returns what the reader's message needs.
+    func awaitStore(_ ticket: Ticket) -> (serial: UInt64, inbox: LoopInbox) {
+        reading[ticket.serial] = ticket
+        return (ticket.serial, inbox)
+    }
+
     private func receive(_ message: LoopInbox.Message) {
         switch message {
         case .rows(let stream, let result):
             streams.received(result, forID: stream)
         case .storedAnswer(let serial, let result):
-            guard let ticket = reading.removeValue(forKey: serial) else { return }
-            receivedStoredAnswer(result, ticket)
+            if let ticket = reading.removeValue(forKey: serial) { receivedStoredAnswer(result, ticket) }
         case .history(let serial, let history):
-            guard let ticket = reading.removeValue(forKey: serial) else { return }
-            receivedHistory(history, ticket)
+            if let ticket = reading.removeValue(forKey: serial) { receivedHistory(history, ticket) }
         case .idCheck(let serial, let result):
-            guard let ticket = reading.removeValue(forKey: serial) else { return }
-            receivedIDCheck(result, ticket)
+            if let ticket = reading.removeValue(forKey: serial) { receivedIDCheck(result, ticket) }
         case .probe(let serial, let hasEvent):
-            guard let ticket = reading.removeValue(forKey: serial) else { return }
-            receivedProbe(hasEvent: hasEvent, ticket)
+            if let ticket = reading.removeValue(forKey: serial) { receivedProbe(hasEvent: hasEvent, ticket) }
         case .deliveryEvents(let serial, let result):
-            guard let ticket = reading.removeValue(forKey: serial) else { return }
-            receivedEvents(result, ticket)
+            if let ticket = reading.removeValue(forKey: serial) { receivedEvents(result, ticket) }
         case .exported(let export, let result):
             exports[export]?.received(result)
         }
