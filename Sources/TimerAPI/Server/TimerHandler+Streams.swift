@@ -189,7 +189,7 @@ extension TimerHandler {
     }
 }
 
-/// The beginning and the steps of exports.
+/// The beginning of exports.
 extension TimerHandler {
     /// Begins an export, which takes the connection over. Only the server that owns the log answers it.
     func beginExport(_ ticket: Ticket) {
@@ -223,39 +223,9 @@ extension TimerHandler {
                 id: ticket.serial, stream, log, context.service, inbox, showsSecrets: showsSecrets,
                 version: context.configuration.version)
             stream.producer = export
-            exports[ticket.serial] = export
-            inbox.wake()
+            exports.add(export)
         case .refused(let answer, let reason):
             refuseStream(consume answer, reason, ticket)
         }
-    }
-
-    /// Takes a few steps of each export.
-    func stepExports() {
-        guard !exports.isEmpty else { return }
-        var hasMore = false
-        for (id, export) in exports {
-            var left = Self.stepsPerRound
-            stepping: while true {
-                switch export.step() {
-                case .over:
-                    exports[id] = nil
-                    break stepping
-                case .waits: break stepping
-                case .more:
-                    left -= 1
-                    if left == 0 {
-                        hasMore = true
-                        break stepping
-                    }
-                }
-            }
-        }
-        if hasMore { inbox.wake() }
-    }
-
-    /// Cuts the exports whose clients have taken nothing for long.
-    func cutSilentExports(now: Int64) {
-        for (id, export) in exports where export.cutIfSilent(now: now) { exports[id] = nil }
     }
 }

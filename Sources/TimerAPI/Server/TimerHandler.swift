@@ -42,7 +42,7 @@ package final class TimerHandler: LoopHandler {
     /// Requests that wait for the store to be read.
     var reading: [UInt64: Ticket] = [:]
     /// Exports under way.
-    var exports: [UInt64: ExportStream] = [:]
+    let exports: ExportTable
     /// The desk for what another server answers; nil where this server forwards nothing.
     private(set) var desk: (any RequestDesk)?
     private var nextSerial: UInt64 = 1
@@ -52,6 +52,7 @@ package final class TimerHandler: LoopHandler {
         self.context = context
         inbox = LoopInbox(loop)
         let ids = ids
+        exports = ExportTable(inbox)
         log = Published.Copy(context.service.log)
         reader = RequestReader(
             siphash: context.service.siphash, zones: context.service.zones, makeID: ids.next)
@@ -186,7 +187,7 @@ package final class TimerHandler: LoopHandler {
     }
 
     /// The most holds of the lock in one round of the loop.
-    static let stepsPerRound = 8
+    private static let stepsPerRound = 8
 
     /// Takes one step each of the waiting requests in one hold of the lock, until the hold has cost as much as it
     /// may. At least one long request takes a step: the one that has waited longest.
@@ -239,7 +240,7 @@ package final class TimerHandler: LoopHandler {
         retryHeld()
         desk?.retry(now: Clocks.monotonic())
         streams.feed()
-        stepExports()
+        exports.step()
         requestsWereHandled()
     }
 
@@ -270,7 +271,7 @@ package final class TimerHandler: LoopHandler {
         case .deliveryEvents(let serial, let result):
             if let ticket = reading.removeValue(forKey: serial) { receivedEvents(result, ticket) }
         case .exported(let export, let result):
-            exports[export]?.received(result)
+            exports.received(result, forID: export)
         }
     }
 
@@ -278,8 +279,7 @@ package final class TimerHandler: LoopHandler {
         isDraining = true
         streams.drain()
         desk?.drain()
-        for export in exports.values { export.cancel() }
-        exports = [:]
+        exports.drain()
     }
 
     package var deadline: Int64? {
@@ -295,7 +295,7 @@ package final class TimerHandler: LoopHandler {
     package func tick(now: Int64) {
         heart.beat()
         streams.retryReads()
-        cutSilentExports(now: now)
+        exports.cutSilent(now: now)
         expireWaiting(now: now)
         desk?.tick(now: now)
         if !held.isEmpty { inbox.wake() }
