@@ -189,7 +189,7 @@ import CNghttp2
         unsafe nghttp2_session_consume(session, stream, count)
     }
 
-    /// Sends a PING, which the peer answers: bytes of some kind show that it is alive.
+    /// Sends a PING, which the peer answers: any bytes from the peer show that it is alive.
     func ping() {
         unsafe nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
     }

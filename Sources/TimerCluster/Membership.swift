@@ -58,7 +58,7 @@ public struct Membership: Sendable {
     var ownedElsewhere: Int64?
 
     // The owner of the log.
-    /// The number of events after which a view that was asked for earlier may be wrong about the owner.
+    /// The count of events, such as a take, that make every view asked for earlier unreliable about the log's owner.
     var changes = 0
     /// The value of `changes` when the newest beat was sent.
     var changesAtBeat = 0
@@ -171,9 +171,9 @@ public struct Membership: Sendable {
         return finish(at: now)
     }
 
-    /// Ends the node's last session.
+    /// Ends the node's session for good.
     ///
-    /// - Parameter promised: position beyond which the node has promised nothing.
+    /// - Parameter promised: position beyond which the node has given out and shown nothing.
     public mutating func leave(promised: Int64 = .max, at now: ClusterInstant) -> [MembershipStep] {
         guard phase != .left else { return [] }
         promisedAtEnd = promised

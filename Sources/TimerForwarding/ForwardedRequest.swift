@@ -75,9 +75,9 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     func send() {
         guard case .waiting = stage else { return }
         guard desk.knowsOwner else { return wait() }
-        // A client that has ended its side may have abandoned the request, and may have had another answer under the
-        // same key meanwhile, so the request is not carried out. The kernel is asked only now: thousands may wait,
-        // and each is examined many times a second.
+        // A client that has closed its side may have given up, and may have sent the request elsewhere under the same
+        // idempotency key, so a waiting request that changes something is refused. `clientHasEnded` asks the kernel,
+        // so it is checked only before sending: thousands may wait, and each is examined many times a second.
         if waitingSince != nil, parked == nil, !isRead, exchange.clientHasEnded {
             desk.forwarding.count(.refused)
             return refuse(.elsewhere(owner: handler.owner))

@@ -84,8 +84,9 @@ final class ForwardingDesk: RequestDesk {
 
     // MARK: Routes
 
-    /// Takes the newest routes over. The connections to servers that are no destinations any more are closed: a
-    /// server whose session has ended shows nothing, and what is under way there fails, and may be sent elsewhere.
+    /// Adopts the newest routes. Connections to servers that are no longer destinations are closed: a server whose
+    /// session has ended has no lease and answers nothing, so requests under way there fail, and may be sent
+    /// elsewhere.
     private func followRoutes() {
         guard routes.refresh() else { return }
         let destinations = routes.value.destinations
@@ -94,7 +95,8 @@ final class ForwardingDesk: RequestDesk {
         for (_, link) in gone.values { link.close() }
     }
 
-    /// A connection to `destination`; a new one where there is none that takes requests. Nil where its address is none.
+    /// A connection to `destination`: the known one while usable at the same address, else a new one; nil where the
+    /// address is invalid or `loop` has no links.
     private func link(to destination: ClusterRoutes.Destination) -> PeerLink? {
         guard let address = PeerAddress(host: destination.host, port: destination.port),
             let all = PeerNetwork.links(on: loop)

@@ -194,7 +194,8 @@ extension PostgresSchema {
         "INSERT INTO timerd_owner(single, epoch, session) VALUES (true, 0, 0)",
     ]
 
-    /// The statement that adds the end of an empty log. Its key, −1, marks the row as none of the log's.
+    /// The statement that adds a marker row at the end of an empty log. Its key, −1, shows that it is no row of the
+    /// log.
     static let insertGenesis = PostgresStatement(
         "timerd_genesis",
         "INSERT INTO timerd_log(previous, first, last, epoch, data) VALUES (-1, 0, 0, 0, $1::bytea)")

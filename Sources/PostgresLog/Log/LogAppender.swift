@@ -157,8 +157,8 @@ final class LogAppender: @unchecked Sendable {  // unchecked: what changes is to
                 : StoreError(.io, what))
     }
 
-    /// Runs `body` with the connection. Where the connection leaves open whether its statement was committed, be it
-    /// by a warning, the connection is closed and its backend remembered.
+    /// Runs `body` with the connection. If it is uncertain whether the statement was committed, as after a warning,
+    /// the connection is closed and its backend remembered in `strays`.
     func use(
         _ body: (PostgresConnection) throws(PostgresFailure) -> PostgresResult
     ) throws(PostgresFailure) -> PostgresResult {

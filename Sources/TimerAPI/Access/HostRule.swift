@@ -42,9 +42,8 @@ public enum HostRule: Sendable, Equatable {
     }
 }
 
-/// The names for which requests were refused because `Host` may not have them. Each is reported to
-/// the operator at most once a minute: a name that is missing from `--allow-host` must be found in
-/// the log, and no client may fill the log.
+/// The host names for which requests were refused. Each is reported to the operator at most once a minute: a name
+/// that is missing from `--allow-host` must be found in the log, and no client may fill the log.
 final class RefusedHosts: Sendable {
     /// The instant at which each name was last reported, in monotonic nanoseconds.
     private let reported = Guarded<[String: Int64]>([:])

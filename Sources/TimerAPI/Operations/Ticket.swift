@@ -235,7 +235,7 @@ struct StepQueue<Element> {
     /// The index of the oldest element.
     private var head = 0
 
-    /// The number of empty places at the front up to which the rest is not moved.
+    /// The number of empty places at the front that may collect before the rest is moved forward.
     private static var mostTaken: Int { 1024 }
 
     var isEmpty: Bool { head == elements.count }

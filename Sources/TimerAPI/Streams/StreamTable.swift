@@ -218,7 +218,7 @@ final class StreamTable {
     /// Bytes of rows that one pass takes.
     private static let bytesPassed = BatchRows.maximumRowBytes
 
-    /// Makes every stream in step read on for itself.
+    /// Makes every stream with mode `inStep` fall behind, so that it reads rows for itself.
     private func leaveStep() {
         for stream in streams.values where stream.mode == .inStep {
             stream.cursor = max(stream.cursor, passed)

@@ -8,7 +8,7 @@ final class CronCache {
     /// The most schedules that are remembered.
     static let capacity = 4096
 
-    /// The places of a row. A row is made when one of its places is first taken, since a process may have a
+    /// The number of places in a row. A row is made when one of its places is first taken, since a process may have a
     /// thousand caches.
     private static let rowLength = 16
     private var rows: [[Schedule?]] = []

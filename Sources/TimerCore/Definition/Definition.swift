@@ -24,7 +24,7 @@ public enum Definition {
         public var createdAt: Int64
         /// The rules by which the timer behaves.
         public var rules: TimerRules
-        /// The webhook, as its writer encoded it; nil for none.
+        /// The webhook's bytes, as `encode` was given them; nil for none.
         public var webhook: Range<Int>?
         /// The JSON of the payload, nil for none.
         public var payload: Range<Int>?

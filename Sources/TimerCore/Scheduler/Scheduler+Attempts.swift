@@ -18,8 +18,8 @@ extension Scheduler {
         return taken
     }
 
-    /// Looks at up to `limit` of the deliveries that a fold found: the oldest of each timer may be attempted,
-    /// unless it waits for its due instant.
+    /// Goes on after `startAfter` through up to `limit` of the deliveries that a fold of the log left pending: each
+    /// timer's oldest becomes ready, unless it waits for its due instant.
     private mutating func continueStart(limit: Int) {
         guard let after = deliveries.startAfter else { return }
         var looked = 0

@@ -17,8 +17,8 @@ extension Scheduler {
         return nil
     }
 
-    /// Plans each of `timers` again for which the data of its zone give another instant than is recorded. Slots
-    /// that were freed since, or taken by timers without a time zone, are skipped.
+    /// Replans those of `timers` whose zone's data give another instant than the recorded one. Slots that were freed
+    /// since, or taken by timers without a time zone, are skipped.
     ///
     /// - Returns: how many timers were planned again.
     public mutating func replanZoned(_ timers: ArraySlice<SlotIndex>, _ now: Now, _ effects: inout [Effect]) -> Int {

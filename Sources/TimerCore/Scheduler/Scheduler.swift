@@ -8,7 +8,7 @@ public struct Scheduler: ~Copyable {
     /// The wheel of every timer that counts elapsed time; entries of the suspending clock may be early, never late.
     var elapsedWheel = TimerWheel(position: 0)
     var wallWheel = TimerWheel(position: 0)
-    /// The number of the wall wheel's build, which grows with each rebuild: timers armed in another build are not
+    /// The generation of the wall wheel, which changes with each rebuild: timers armed in another generation are not
     /// in this wheel yet.
     var wallBuild: UInt8 = 0
     /// The slot from which on slots are still to be looked at for the rebuild; nil when there is none.

@@ -66,7 +66,7 @@ struct FireSlot: BitwiseCopyable {
 /// The part of a watchdog that is kept beside its slot.
 struct KickSlot: BitwiseCopyable {
     var progress = KickProgress()
-    /// The position with which the record of the newest kick is durable; 0 before the first.
+    /// The position of a record in the batch of the newest kick: the kick is durable with it; 0 before the first.
     var lastRecord: Int64 = 0
 }
 

@@ -4,7 +4,7 @@ extension Step {
     /// Begins the grace, as the awaited instant has come.
     ///
     /// - Parameter isLate: whether the instant passed while the fire loop was stalled, or was skipped by the
-    ///   calendar: one grace then counts from now, for all instants that passed so.
+    ///   calendar: one grace then begins now and serves all such instants.
     mutating func beginGrace(isLate: Bool, _ effects: inout [Effect]) {
         let instant = progress.due
         progress.flags.remove(.awaiting)

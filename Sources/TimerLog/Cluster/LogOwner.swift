@@ -23,7 +23,7 @@ public struct TakeOrder: Sendable, Equatable {
     /// The position of the taker's clock: the barrier comes after it.
     public var clock: Int64
 
-    /// Makes an order; see the members.
+    /// Makes a take order; see the members.
     public init(epoch: Int64, from: Int64, session: Int64, clock: Int64) {
         self.epoch = epoch
         self.from = from

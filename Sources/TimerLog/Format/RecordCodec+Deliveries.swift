@@ -134,8 +134,8 @@ extension RecordCodec {
         return true
     }
 
-    /// Notes the definition, whole or its prefix, of the timer that the record is about; nothing where that was not
-    /// known. Returns false where the bytes are no definition.
+    /// Sets the definition of the record's timer from `range`: whole, or only its prefix. An empty prefix sets
+    /// nothing, as the definition was not known. Returns false where the bytes are no definition.
     static func setOwner(
         _ record: inout LogRecord, _ bytes: Span<UInt8>, _ range: Range<Int>, isWhole: Bool
     ) -> Bool {

@@ -45,7 +45,7 @@ final class SQLiteLogReader: LogReader {
     }
 }
 
-/// A reader's connection, opened when it is needed and closed by the store when that opens again.
+/// A reader's connection, opened when it is needed. The store closes it before it opens the log again.
 final class ReaderSlot: @unchecked Sendable {  // unchecked: a connection may be used by one thread after another
     private let queries = Guarded<RowQueries?>(nil)
     private let open: @Sendable () throws(StoreError) -> RowQueries

@@ -26,7 +26,7 @@ struct StorageRecovery {
     enum Task: Equatable {
         /// Nothing: storage works.
         case none
-        /// Append again what was shown already, until the disk takes it.
+        /// Append again the rows that clients were shown, until the disk takes them.
         case append(reopening: Bool)
         /// Fold the log again: what was shown to nobody is dropped unless the disk holds it.
         case fold(FoldRequest)

@@ -58,7 +58,7 @@ extension Engine {
         var version: Int64
     }
 
-    /// The event of a delivery, in a row to be deleted.
+    /// The event of a delivery in a row to be deleted; it is written again if the delivery still needs it.
     struct CarriedDelivery {
         var id: Int64
         /// The id of the event on the server where it happened: see `RecordCodec`.
@@ -132,9 +132,9 @@ extension Engine {
         carryWill(definition, position)
     }
 
-    /// Plans the cron timers again whose zones' data have changed since the log was written, in bounded steps, and
-    /// returns how many there were. Ends early while no changes are taken, as when storage fails: the fire loop
-    /// checks the rest once they are.
+    /// Replans, in bounded steps, the timers whose zone's data have changed since the log was written, and returns
+    /// how many there were. Ends early where no changes are taken, as when storage fails: the fire loop checks the
+    /// rest when changes are taken again.
     func replanZoned() -> Int {
         var replanned = 0
         var isDone = false

@@ -130,7 +130,7 @@ extension Engine {
         scheduler.release(slot, now)
         guard availability == .open, scheduler.waitsForSubscriber(slot) else { return }
         do throws(TimerRefusal) { try scheduler.subscribe(slot, now, &effects) } catch {
-            // The timer can't go on, and stays as it is.
+            // The timer's state does not allow the change, so the timer stays as it is.
             effects.removeAll(keepingCapacity: true)
         }
         record()

@@ -79,8 +79,9 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
         return found
     }
 
-    /// Finds the rows that hold a timer's events after `position` up to the one at `newest`, about a mebibyte of
-    /// them, following the events' links back: no more than `History.stride` events should lie between.
+    /// Finds the rows that hold a timer's events after `position` up to the one at `newest`, following the events'
+    /// links back, and returns the oldest, about a mebibyte. `newest` should be at most `History.stride` events after
+    /// `position`.
     ///
     /// `reply` gets the rows, oldest first.
     public func rows(

@@ -96,7 +96,7 @@ public final class Heartbeat: Sendable {
 
 /// The stalls of the last minute that are needed to find the longest: one that a later one equals or exceeds is not.
 struct RecentStalls {
-    /// The time for which a stall counts from its end, in nanoseconds.
+    /// How long after its end a stall is forgotten, in nanoseconds.
     static let window: Int64 = 60_000_000_000
 
     /// The stalls, oldest and longest first.

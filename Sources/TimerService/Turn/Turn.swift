@@ -265,7 +265,7 @@ extension Turn {
     public func definition(of slot: SlotIndex) -> [UInt8] {
         var definition: [UInt8] = []
         engine.scheduler.withDefinition(slot) { definition.append(copying: $0) }
-        // The cost includes the caller's: it compares the definition's parts.
+        // The cost includes the caller's work: the caller compares the definition's parts.
         engine.spent += 1 + definition.count / EngineConfiguration.bytesPerChange
         return definition
     }

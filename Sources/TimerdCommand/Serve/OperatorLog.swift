@@ -8,8 +8,8 @@ import TimerService
 /// Writes to the log what an operator should know.
 final class OperatorLog: Sendable {
     private struct State {
-        /// The events before the server was up; nil once it is. A start that fails writes one line, with its
-        /// reason.
+        /// Events from before the server was up, held until `open` writes them; nil from then on. If the start fails
+        /// they are not written: its one line gives the reason.
         var held: [ServiceEvent]? = []
         /// The last time at which each reason of a continuing failure was written, on the monotonic clock.
         var told: [String: Int64] = [:]

@@ -73,7 +73,7 @@ final class ServiceManager: Sendable {
         Thread(name: "notify") { [self] in run() }.detach()
     }
 
-    /// Reports readiness as soon as `isReady` returns true. Called once the server serves.
+    /// Reports readiness as soon as `isReady` returns true. To be called when the server begins to serve.
     func serving(isHealthy: @escaping @Sendable () -> Bool, isReady: @escaping @Sendable () -> Bool) {
         state.withLock { state in
             (state.isHealthy, state.isReady) = (isHealthy, isReady)

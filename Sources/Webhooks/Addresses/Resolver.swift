@@ -85,7 +85,7 @@ final class Resolver: Sendable {
     private func run(_ index: Int) {
         while case .lookUp(let name, let isKnown) = next(index) {
             let addresses = lookUp(name)
-            // Another thread may wait for the place that this one frees.
+            // Another thread may wait in `next` until this lookup no longer counts in `unknownRunning`.
             state.update { state in
                 state.busy.remove(index)
                 state.running.remove(name)

@@ -64,7 +64,7 @@ struct ImportSender {
     private let parameters: [(name: String, value: String)]
     private var export: String?
     private var part = 0
-    /// The number of the first part that was not applied before.
+    /// The number of the first part that no earlier run of this import applied; parts before it are not sent.
     private var next = 0
     private var lines = 0
     private var counts = Counts()

@@ -18,7 +18,7 @@ struct TimerListing {
         var section: Section
         var cursor: String?
 
-        /// Makes a place in a part: its beginning, or that of `cursor`.
+        /// Makes a place in a section: its beginning, or the place where `cursor` points.
         init(_ section: Section, _ cursor: String? = nil) {
             self.section = section
             self.cursor = cursor
