@@ -67,7 +67,7 @@ def test_what_can_not_be_written_is_an_error(printing, words, tmp_path):
 
 
 @pytest.mark.undivided
-@pytest.mark.parametrize("words", ["log dump --data DATA", "--help"])
+@pytest.mark.parametrize("words", ["log dump --data DATA", "--help", "export"])
 @pytest.mark.parametrize("ignored", [False, True])
 def test_a_reader_that_has_gone_ends_it_quietly(printing, words, ignored, tmp_path):
     command, env = printing_command(printing, words, tmp_path)

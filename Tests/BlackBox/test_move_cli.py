@@ -1,5 +1,6 @@
 """`timerd drain`, `undrain`, `export` and `import`."""
 
+import errno
 import json
 import os
 import stat
@@ -7,6 +8,7 @@ import subprocess
 
 import pytest
 
+from faults import OTHER
 from moving import all_timers, export, without
 from server import binary, environment, run
 from webhooks import SECRET
@@ -68,6 +70,16 @@ def test_what_is_refused_is_told(pair, tmp_path):
     assert run("import", "--on-conflict", "maybe", file).returncode == 64
     done = run("export", "--server", "http://127.0.0.1:9", tmp_path / "none")
     assert done.returncode == 1 and not (tmp_path / "none").exists() and not (tmp_path / "none.partial").exists(), done
+
+
+@pytest.mark.parametrize("call, every, line", [("write", 1, "can't write"), ("sync", 1, "can't write")])
+def test_an_export_that_the_disk_does_not_take_fails_at_once(pair, faults, call, every, line):
+    source, _ = pair
+    faults.data.mkdir()
+    faults.set(call, files=OTHER, every=every, error=errno.ENOSPC)
+    done = run("export", "--server", source.url, faults.data / "timers.ndjson", env=faults.env)
+    assert done.returncode == 1 and done.stderr.startswith(f"timerd: {line}") and done.stderr.count("\n") == 1, done
+    assert not (faults.data / "timers.ndjson.partial").exists()
 
 
 def test_an_export_that_is_not_whole_is_not_taken_for_whole(pair, tmp_path):

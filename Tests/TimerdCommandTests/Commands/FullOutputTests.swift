@@ -17,7 +17,7 @@ struct FullOutputTests {
         "reschedule tea --after 2h", "patch tea --body {}", "create --after 1h", "create --after 1h --json",
         "bulk suspend --label a=b --dry-run", "batch /dev/null", "apply /dev/null", "events", "events --json",
         "watch --since 0 --limit 1", "watch --since 0 --limit 1 --json", "deliveries", "deliveries list --json",
-        "redrive --timer tea", "delete tea",
+        "redrive --timer tea", "export", "delete tea",
     ]
 
     /// Runs a command whose standard output is full, and expects it to fail.

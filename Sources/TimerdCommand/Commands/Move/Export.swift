@@ -28,8 +28,9 @@ struct Export: ParsableCommand {
         if !maskSecrets { target.add("secrets", "true") }
         let lines: Int
         if file == "-" {
-            lines = try ExportReader(service, target.text).run { Console.out(bytes: $0) }
-            try Console.checkOutput()
+            lines = try ExportReader(service, target.text).run { bytes throws(Failure) in
+                if !Console.out(bytes: bytes) { try Console.checkOutput() }
+            }
         } else {
             lines = try write(service, target.text)
         }
@@ -45,7 +46,9 @@ struct Export: ParsableCommand {
             left -= 1
             let output = try ExportFile(file)
             do throws(Failure) {
-                let lines = try ExportReader(service, target).run { output.write($0) }
+                let lines = try ExportReader(service, target).run { bytes throws(Failure) in
+                    try output.write(bytes)
+                }
                 try output.finish()
                 return lines
             } catch {
@@ -74,21 +77,23 @@ struct ExportReader {
         self.target = target
     }
 
-    /// Reads the export and passes its bytes to `take`, which returns whether they were taken.
+    /// Reads the export and passes its bytes to `take`, whose failure ends the reading.
     ///
     /// - Returns: the number of lines.
-    func run(_ take: @escaping ([UInt8]) -> Bool) throws(Failure) -> Int {
-        let state = State()
+    /// - Throws: what `take` threw, or why the export is not whole.
+    func run(_ take: @escaping ([UInt8]) throws(Failure) -> Void) throws(Failure) -> Int {
+        let state = State(take)
         let response: HTTPResponse
         do throws(HTTPClientError) {
             response = try service.stream(
                 HTTPRequest(.get, target), silenceSeconds: Self.silenceSeconds, onHead: { _ in true },
-                onBytes: { state.take($0) && take($0) })
+                onBytes: { state.take($0) })
         } catch {
             state.progress.end()
             throw Failure(error)
         }
         state.progress.end()
+        if let refusal = state.refusal { throw refusal }
         guard response.status == 200 else { throw Failure(response) }
         guard let last = JSONObject(state.lastLine), last["end"] == "true", last["lines"] == "\(state.lines - 1)" else {
             var failure = Failure(.other, "the export ended before its last line")
@@ -103,13 +108,20 @@ struct ExportReader {
         var lines = 0
         var tail: [UInt8] = []
         var progress = Progress()
+        /// The failure of what takes the export's bytes; nil while it has taken all of them.
+        private(set) var refusal: Failure?
+        private let pass: ([UInt8]) throws(Failure) -> Void
 
+        init(_ pass: @escaping ([UInt8]) throws(Failure) -> Void) { self.pass = pass }
+
+        /// Counts bytes and passes them on. Returns whether they were taken.
         func take(_ bytes: [UInt8]) -> Bool {
             lines += bytes.count { $0 == 0x0a }
             tail = Array((tail + bytes.suffix(ExportReader.tailBytes)).suffix(ExportReader.tailBytes))
             let lines = lines
             progress.show("\(lines) lines")
-            return true
+            do throws(Failure) { try pass(bytes) } catch { refusal = error }
+            return refusal == nil
         }
 
         /// The last line, or the end of one that is longer than `tailBytes`.
@@ -124,7 +136,6 @@ final class ExportFile {
     private let path: String
     private let partial: String
     private let handle: FileHandle
-    private var failure: Failure?
 
     init(_ path: String) throws(Failure) {
         self.path = path
@@ -136,20 +147,17 @@ final class ExportFile {
         self.handle = handle
     }
 
-    /// Writes bytes. Returns whether they were written; where not, `finish` throws the reason.
-    func write(_ bytes: [UInt8]) -> Bool {
+    /// Writes bytes.
+    func write(_ bytes: [UInt8]) throws(Failure) {
         do {
             try handle.write(contentsOf: Data(bytes))
-            return true
         } catch {
-            failure = Failure(.other, "can't write \(partial): \(error.localizedDescription)")
-            return false
+            throw Failure(.other, "can't write \(partial): \(error.localizedDescription)")
         }
     }
 
-    /// Syncs the whole file to disk and gives it its name.
+    /// Gives the file its name, once all of it is on disk.
     func finish() throws(Failure) {
-        if let failure { throw failure }
         do {
             try handle.synchronize()
             try handle.close()
