@@ -44,6 +44,18 @@ public enum FileBytes {
         return true
     }
 
+    /// Makes the name of the file at `path` durable: syncs its directory.
+    ///
+    /// - Returns: false where that failed.
+    public static func syncName(of path: String) -> Bool {
+        let end = path.lastIndex(of: "/")
+        let directory = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let descriptor = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return fsync(descriptor) == 0
+    }
+
     /// Removes the file at `path`, if there is one.
     public static func remove(_ path: String) { unsafe unlink(path) }
 

@@ -72,7 +72,7 @@ def test_what_is_refused_is_told(pair, tmp_path):
     assert done.returncode == 1 and not (tmp_path / "none").exists() and not (tmp_path / "none.partial").exists(), done
 
 
-@pytest.mark.parametrize("call, every, line", [("write", 1, "can't write"), ("sync", 1, "can't write")])
+@pytest.mark.parametrize("call, every, line", [("write", 1, "can't write"), ("sync", 1, "can't write"), ("sync", 2, "can't sync")])
 def test_an_export_that_the_disk_does_not_take_fails_at_once(pair, faults, call, every, line):
     source, _ = pair
     faults.data.mkdir()

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HTTPClient
+import Platform
 
 /// `timerd export`.
 struct Export: ParsableCommand {
@@ -156,7 +157,7 @@ final class ExportFile {
         }
     }
 
-    /// Gives the file its name, once all of it is on disk.
+    /// Gives the file its name, once all of it is on disk; then the name is on disk too.
     func finish() throws(Failure) {
         do {
             try handle.synchronize()
@@ -165,6 +166,7 @@ final class ExportFile {
             throw Failure(.other, "can't write \(partial): \(error.localizedDescription)")
         }
         guard unsafe rename(partial, path) == 0 else { throw Failure(.other, "can't rename \(partial) to \(path)") }
+        guard FileBytes.syncName(of: path) else { throw Failure(.other, "can't sync the directory of \(path)") }
     }
 
     /// Deletes the partial file.
