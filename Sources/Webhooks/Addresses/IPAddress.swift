@@ -93,9 +93,10 @@ public enum IPAddress: Sendable, Hashable {
                 guard let v4 = readV4(part) else { return nil }
                 words += [UInt16(v4 >> 16), UInt16(truncatingIfNeeded: v4)]
             } else {
-                guard (1...4).contains(part.utf8.count), part.first != "+", let word = UInt16(part, radix: 16) else {
-                    return nil
-                }
+                // The number's own reader takes a sign, also that of `-0`.
+                guard (1...4).contains(part.utf8.count), part.allSatisfy(\.isHexDigit),
+                    let word = UInt16(part, radix: 16)
+                else { return nil }
                 words.append(word)
             }
         }
