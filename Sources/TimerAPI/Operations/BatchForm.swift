@@ -109,9 +109,10 @@ enum BatchForm {
     /// - Throws: if the range holds no JSON object, or is too large.
     func parse(_ body: [UInt8], _ range: Range<Int>, _ document: inout JSONDocument) throws(Problem) {
         guard range.count <= APILimits.bodyBytes else { throw Self.tooLong("") }
-        try parse(body, range, maximumDepth: JSONDocument.maximumDepth + 1, &document)
-        guard document.depth > JSONDocument.maximumDepth, document.member(document.root, "apply") == nil else { return }
-        try parse(body, range, maximumDepth: JSONDocument.maximumDepth, &document)
+        do throws(Problem) { try parse(body, range, maximumDepth: JSONDocument.maximumDepth, &document) } catch {
+            let isDeeper = (try? document.parse(body, range, maximumDepth: JSONDocument.maximumDepth + 1)) != nil
+            guard isDeeper, document.member(document.root, "apply") != nil else { throw error }
+        }
     }
 
     private func parse(

@@ -18,8 +18,6 @@ public struct JSONDocument: Sendable {
     private var scratch: [UInt64]
     /// Whether there is white space anywhere between the tokens.
     private(set) var isSpaced = false
-    /// The depth to which arrays and objects are nested; 0 for a scalar.
-    public private(set) var depth = 0
 
     /// A document that reads as `null`.
     public init() {
@@ -77,12 +75,12 @@ public struct JSONDocument: Sendable {
         swap(&parser.scratch, &scratch)
         self.bytes = bytes
         isSpaced = parser.isSpaced
-        depth = parser.deepest
         guard let failure else { return parser.position }
         let pointer = parser.reading == JSONEntry.none ? "" : pointer(to: JSONNode(entry: parser.reading))
         reset()
         throw JSONError(
-            pointer: pointer, offset: failure.offset - range.lowerBound, message: failure.reason.rawValue)
+            pointer: pointer, offset: failure.offset - range.lowerBound,
+            message: failure.reason.message(maximumDepth: maximumDepth))
     }
 
     /// Releases the parsed bytes, so that their owner can change them in place; the document then reads as `null`.
@@ -93,7 +91,6 @@ public struct JSONDocument: Sendable {
         nodes.removeAll(keepingCapacity: nodes.capacity <= kept / MemoryLayout<JSONEntry>.stride)
         if scratch.capacity > kept / MemoryLayout<UInt64>.stride { scratch = [] }
         nodes.append(JSONEntry(parent: JSONEntry.none))
-        depth = 0
     }
 
     /// The kind of a value.

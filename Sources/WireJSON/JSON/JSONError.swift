@@ -20,7 +20,7 @@ enum JSONReason: String {
     case empty = "empty text"
     case byteOrderMark = "byte order mark"
     case tooLong = "text over 4 GiB"
-    case tooDeep = "nesting over 32"
+    case tooDeep = "nesting over"
     case trailingBytes = "trailing bytes"
     case unexpectedEnd = "unexpected end"
     case expectedValue = "expected a value"
@@ -34,6 +34,9 @@ enum JSONReason: String {
     case invalidUTF8 = "invalid UTF-8"
     case invalidEscape = "invalid escape"
     case loneSurrogate = "lone surrogate escape"
+
+    /// Returns the words for a text in which containers may be nested `maximumDepth` deep.
+    func message(maximumDepth: Int) -> String { self == .tooDeep ? "\(rawValue) \(maximumDepth)" : rawValue }
 }
 
 /// The parser's error, which has no pointer yet.

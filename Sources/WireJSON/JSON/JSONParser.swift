@@ -21,8 +21,6 @@ struct JSONParser {
     private var previous = JSONEntry.none
     private var depth = 0
     private let maximumDepth: Int
-    /// The greatest depth of containers so far.
-    private(set) var deepest = 0
 
     /// A parser of the text in `range`.
     init(_ range: Range<Int>, maximumDepth: Int) {
@@ -112,7 +110,6 @@ struct JSONParser {
     private mutating func open(_ kind: JSONKind, _ text: Span<UInt8>) throws(JSONFailure) -> Bool {
         guard depth < maximumDepth else { throw failure(.tooDeep) }
         depth += 1
-        deepest = max(deepest, depth)
         container = reading
         previous = JSONEntry.none
         isInObject = kind == .object

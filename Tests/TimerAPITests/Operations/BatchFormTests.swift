@@ -73,18 +73,21 @@ struct BatchFormTests {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         }
-        func isTaken(_ line: String) throws -> Bool {
+        func detail(refusing line: String) throws -> String? {
             let body = Array(line.utf8)
             #expect(try ranges(line + "\n{}", isJSON: false).count == 2)
             #expect(try ranges("[" + line + "]").count == 1)
             var document = JSONDocument()
-            do throws(Problem) { try BatchForm.lines.parse(body, 0..<body.count, &document) } catch { return false }
-            return true
+            do throws(Problem) { try BatchForm.lines.parse(body, 0..<body.count, &document) } catch {
+                return error.detail
+            }
+            return nil
         }
-        #expect(try isTaken(#"{"id":"a","payload":\#(nested(31))}"#))
-        #expect(try !isTaken(#"{"id":"a","payload":\#(nested(32))}"#))
-        #expect(try isTaken(#"{"apply":{"id":"a","payload":\#(nested(31))}}"#))
-        #expect(try !isTaken(#"{"apply":{"id":"a","payload":\#(nested(32))}}"#))
+        for (depth, expected) in [(31, nil), (32, "nesting over 32"), (33, "nesting over 32"), (99, "nesting over 32")]
+        {
+            #expect(try detail(refusing: #"{"id":"a","payload":\#(nested(depth))}"#) == expected)
+            #expect(try detail(refusing: #"{"apply":{"id":"a","payload":\#(nested(depth))}}"#) == expected)
+        }
     }
 
     @Test func `there are so many lines or elements at most`() throws {

@@ -149,6 +149,16 @@ import WireJSON
         #expect(refusal(String(repeating: open, count: 100_000))?.message == "nesting over 32")
     }
 
+    @Test(arguments: [0, 1, 5, 33])
+    func `a refusal names the depth that the caller allows`(maximumDepth: Int) throws {
+        let bytes = Array(String(repeating: "[", count: maximumDepth + 1).utf8)
+        var document = JSONDocument()
+        let error = #expect(throws: JSONError.self) {
+            try document.parse(bytes, 0..<bytes.count, maximumDepth: maximumDepth)
+        }
+        #expect(error?.message == "nesting over \(maximumDepth)")
+    }
+
     @Test func `containers side by side do not add up to nesting`() {
         #expect(refusal("[" + String(repeating: "[[]],", count: 1000) + "{}]") == nil)
     }
