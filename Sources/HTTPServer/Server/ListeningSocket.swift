@@ -70,21 +70,28 @@ package struct ListeningSocket {
         return (descriptor, bound.port)
     }
 
-    private static func openUnix(_ path: String, index: Int) throws(ListenError) -> ListeningSocket {
+    /// Binds a Unix socket at `path`, for its owner alone, and listens.
+    ///
+    /// - Parameter listen: the call that makes the bound socket listen, with its backlog; 0 where it does.
+    /// - Throws: the reason with the address; then no file stays.
+    static func openUnix(
+        _ path: String, index: Int, listen: (Int32, Int32) -> Int32 = Glibc.listen
+    ) throws(ListenError) -> ListeningSocket {
         let name = "unix:\(path)"
         try removeStale(path, name)
         let descriptor = try make(AF_UNIX, name)
         // No client can connect before the socket listens, and from then on only its owner may.
         var problem = unsafe withAddress(path) { address, length in unsafe bind(descriptor, address, length) }
+        let file = problem == 0 ? identity(path) : nil
         if problem == 0, unsafe chmod(path, 0o600) != 0 { problem = errno }
         if problem == 0, listen(descriptor, backlog) != 0 { problem = errno }
         guard problem == 0 else {
+            remove(path, file)
             close(descriptor)
             throw ListenError("\(name): \(reason(problem))")
         }
         return ListeningSocket(
-            descriptor: descriptor, index: index, bound: BoundAddress(address: .unix(path: path)),
-            file: identity(path))
+            descriptor: descriptor, index: index, bound: BoundAddress(address: .unix(path: path)), file: file)
     }
 
     /// Removes a socket file that no server listens on. Throws where one does, or the file is no socket.

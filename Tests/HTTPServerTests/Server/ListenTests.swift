@@ -1,7 +1,8 @@
 import Glibc
-import HTTPServer
 import TestSupport
 import Testing
+
+@testable import HTTPServer
 
 struct ListenTests {
     @Test(arguments: [
@@ -95,6 +96,21 @@ struct ListenTests {
             #expect(error?.description == "unix:\(path): the address is in use")
             #expect(RawClient(path: path).get("/")?.text == "hello")
         }
+        #expect(unsafe access(path, F_OK) != 0)
+    }
+
+    @Test func `a Unix socket that can't listen leaves no file`() throws {
+        let directory = try TemporaryDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        let path = directory.file("server.sock")
+        let error = #expect(throws: ListenError.self) {
+            _ = try ListeningSocket.openUnix(path, index: 0) { _, _ in
+                #expect(unsafe access(path, F_OK) == 0)
+                errno = ENOBUFS
+                return -1
+            }
+        }
+        #expect(error?.description == "unix:\(path): No buffer space available")
         #expect(unsafe access(path, F_OK) != 0)
     }
 
