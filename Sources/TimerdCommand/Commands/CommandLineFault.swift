@@ -43,7 +43,7 @@ enum Suggestion {
     private static let others = [
         "add": "create", "new": "create", "ls": "list", "show": "get", "describe": "get", "rm": "delete",
         "remove": "delete", "update": "patch", "follow": "watch", "tail": "watch", "status": "stats",
-        "completions": "completion", "run": "serve", "drop": "delete", "import": "batch", "declare": "apply",
+        "completions": "completion", "run": "serve", "drop": "delete", "declare": "apply",
         "sync": "apply",
     ]
 

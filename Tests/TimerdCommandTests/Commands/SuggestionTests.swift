@@ -1,3 +1,4 @@
+import ArgumentParser
 import Testing
 import TimerCore
 
@@ -20,6 +21,12 @@ struct SuggestionTests {
     func `a word that is near no other gets no guess`(word: String) {
         #expect(Suggestion.nearest(to: word, among: Self.words) == nil)
         #expect(Suggestion.phrase(for: word, among: Self.words) == "")
+    }
+
+    @Test func `a command in capitals means that command`() {
+        let words = Timerd.configuration.subcommands.map { $0._commandName }
+        #expect(words.contains("import"))
+        for word in words { #expect(Suggestion.nearest(to: word.uppercased(), among: words) == word) }
     }
 
     @Test func `only a word that may be said is suggested`() {
