@@ -136,6 +136,11 @@ class Client:
     def timer(self, id):
         return self.get(f"/v1/timers/{id}").expect(200).json
 
+    def first_fire(self, id):
+        """The timer's first fire, once it has come."""
+        # The server answers 204 before this client stops waiting.
+        return self.get(f"/v1/timers/{id}/wait?since=0&timeout={PATIENCE - 10:.0f}s").expect(200).json
+
     def command(self, id, command, body=DEFAULT, **options):
         return self.post(f"/v1/timers/{id}/{command}", body, **options)
 

@@ -12,6 +12,7 @@ import time
 import pytest
 
 from load import GONE_AT_ONCE, write_events
+from patience import PATIENCE
 from server import Server, binary, environment, run
 from timers import poll
 
@@ -49,11 +50,11 @@ def test_a_timers_life_from_the_shell(server, name):
     assert server.client.get(f"/v1/timers/{name}").status == 404
 
 
-def next_line(process, timeout=10):
+def next_line(process):
     """One line of an unbuffered pipe: select sees every unread byte."""
     line = b""
     while not line.endswith(b"\n"):
-        ready, _, _ = select.select([process.stdout], [], [], timeout)
+        ready, _, _ = select.select([process.stdout], [], [], PATIENCE)
         assert ready, "watch says nothing"
         byte = os.read(process.stdout.fileno(), 1)
         if not byte:
@@ -64,7 +65,7 @@ def next_line(process, timeout=10):
 
 def watch_until(process, type):
     """Reads watch's output up to the first event of a type; returns all events read."""
-    events, deadline = [], time.monotonic() + 15
+    events, deadline = [], time.monotonic() + PATIENCE
     while not events or events[-1]["type"] != type:
         assert time.monotonic() < deadline, events
         line = next_line(process)
@@ -82,11 +83,11 @@ def test_watch_shows_events_and_reconnects_without_a_gap(new_server):
                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a job in the background ignores it
     try:
         # Watch shows no event from before it connected: keep toggling until it prints one.
-        deadline = time.monotonic() + 10
-        while not select.select([process.stdout], [], [], 0.05)[0]:
-            assert time.monotonic() < deadline, "watch never connected"
+        def prints():
             for command in ("suspend", "resume"):
                 server.client.command("watched", command).expect(200)
+            return select.select([process.stdout], [], [], 0)[0]
+        poll(prints)
         server.client.patch("/v1/timers/watched", {"labels": {"mark": "1"}}).expect(200)
         before = watch_until(process, "updated")
         server.kill9()
@@ -97,10 +98,10 @@ def test_watch_shows_events_and_reconnects_without_a_gap(new_server):
         history = [event["id"] for event in server.client.history()]
         assert ids == history[history.index(ids[0]):]
         process.send_signal(signal.SIGINT)
-        assert process.wait(10) in (0, 130, -signal.SIGINT)
+        assert process.wait(PATIENCE) in (0, 130, -signal.SIGINT)
     finally:
         process.kill()
-        process.wait(10)
+        process.wait(PATIENCE)
         process.stdout.close()
 
 
@@ -126,25 +127,25 @@ def test_watch_that_nothing_concerned_for_long_still_comes_back(new_server):
     process = subprocess.Popen([binary(), "watch", "--server", server.url, "--json", "--type", "resumed"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), bufsize=0)
     try:
-        poll(lambda: api.get("/v1/stats").json["streams"] == 1, timeout=30)
+        poll(lambda: api.get("/v1/stats").json["streams"] == 1)
         begun = api.get("/v1/timers?limit=1").headers["Event-Id"]
 
         def is_gone():
             write_events(api, 1, **GONE_AT_ONCE)
             return api.get(f"/v1/events?follow=false&limit=1&since={begun}").status == 410
-        poll(is_gone, timeout=30)
+        poll(is_gone)
         with api.stream("/v1/events?types=resumed") as other:
             lines = other.lines()
             assert [next(lines) for _ in range(4)] == [b""] * 4  # heartbeats on this stream: the other had at least one meanwhile
         server.kill9()
         server.restart(same_port=True)
-        poll(lambda: server.client.get("/v1/stats").json["streams"] == 1, timeout=30)
+        poll(lambda: server.client.get("/v1/stats").json["streams"] == 1)
         for command in ("suspend", "resume"):
             server.client.command("watched", command).expect(200)
         assert [event["timer"] for event in watch_until(process, "resumed")] == ["watched"]
     finally:
         process.kill()
-        process.wait(10)
+        process.wait(PATIENCE)
 
 
 def test_log_verify(stopped):

@@ -33,7 +33,7 @@ def five(server, name):
     api.create(id=f"{name}-hung", watchdog="1ms", labels=labels)
     api.create(id=f"{name}-held", cron="0 9 * * *", labels=labels)
     api.command(f"{name}-held", "suspend").expect(200)
-    api.get(f"/v1/timers/{name}-hung/wait?since=0&timeout=50s").expect(200)
+    api.first_fire(f"{name}-hung")
     return [f"{name}-{part}" for part in ("hung", "soon", "late")], {f"{name}-idle", f"{name}-held"}
 
 

@@ -1,5 +1,6 @@
 """POST /v1/timers: an answer of each kind. Shapes, defaults and fields are for the Swift tests of the API."""
 
+from patience import PATIENCE
 from timers import INSTANT, duration, instant, now
 
 
@@ -21,7 +22,7 @@ def test_instants_and_remaining_agree(api):
     assert INSTANT.fullmatch(timer["createdAt"]) and timer["updatedAt"] == timer["createdAt"]
     assert before <= instant(timer["createdAt"]) <= after + 1
     assert before + 3_600_000 <= instant(timer["nextFireAt"]) <= after + 3_600_001
-    assert 3_590_000 < duration(timer["remaining"]) <= 3_600_000
+    assert 3_600_000 - (after - before) - 1 <= duration(timer["remaining"]) <= 3_600_000
 
 
 def test_a_taken_id_is_a_conflict_and_changes_nothing(api, name):
@@ -42,7 +43,7 @@ def test_given_fields_come_back(api, name):
 
 def test_create_and_read_with_real_curl(server, name):
     import subprocess
-    command = ["curl", "-sS", "--max-time", "8", "--json", '{"id":"%s","after":"10m"}' % name, f"{server.url}/v1/timers"]
-    output = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout
+    command = ["curl", "-sS", "--json", '{"id":"%s","after":"10m"}' % name, f"{server.url}/v1/timers"]
+    output = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
     assert '"state":"running"' in output.replace(" ", "")
     assert server.client.timer(name)["after"] == "10m"

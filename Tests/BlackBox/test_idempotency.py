@@ -5,6 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from patience import PATIENCE
+
 
 def keyed(key):
     return {"headers": {"Idempotency-Key": key}}
@@ -37,7 +39,7 @@ def test_of_many_at_once_one_creates(api, name):
     barrier = threading.Barrier(8)
 
     def attempt(_):
-        barrier.wait(5)
+        barrier.wait(PATIENCE)
         return api.post("/v1/timers", body, **keyed(name))
 
     with ThreadPoolExecutor(8) as pool:

@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 from contextlib import contextmanager
 
+from patience import PATIENCE
 from server import binary, environment
 
 KEY = b"0123456789abcdef0123456789abcdef"
@@ -28,7 +29,7 @@ def listening(*flags):
         address = re.search(r"on (\S+)", process.stdout.readline()).group(1)
         yield address, process.stdout.readline
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE) == 0
     finally:
         process.kill()
         process.wait()
@@ -42,7 +43,7 @@ def send(address, key=KEY):
         code = hmac.new(key, f"7_x.{stamp}.".encode() + EVENT, hashlib.sha256).digest()
         headers["webhook-signature"] = "v1," + base64.b64encode(code).decode()
     try:
-        return urllib.request.urlopen(urllib.request.Request(address + "/hook", EVENT, headers), timeout=10).status
+        return urllib.request.urlopen(urllib.request.Request(address + "/hook", EVENT, headers), timeout=PATIENCE).status
     except urllib.error.HTTPError as error:
         return error.code
 

@@ -35,8 +35,8 @@ def test_downtime_is_one_misfire_a_timer(new_server):
     left = api.create(id="asleep", after="1h")
     left = api.command("asleep", "suspend").expect(200).json
     far = api.timer("far")
-    api.get("/v1/timers/grid/wait?since=0&timeout=50s").expect(200)
-    api.get("/v1/timers/delay/wait?since=0&timeout=50s").expect(200)
+    api.first_fire("grid")
+    api.first_fire("delay")
     server.kill9()
     killed = now()
     api = stay_down(server, GAP)
@@ -60,7 +60,7 @@ def test_a_stopped_process_misfires_once(new_server):
     server = new_server()
     api = server.client
     api.create(id="grid", every="100ms")
-    api.get("/v1/timers/grid/wait?since=0&timeout=50s").expect(200)
+    api.first_fire("grid")
     stand_still(server, GAP)
     with api.stream("/v1/timers/grid/events?since=0&types=fired").expect(200) as stream:
         seen = []

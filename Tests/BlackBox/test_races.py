@@ -109,7 +109,7 @@ def test_no_fire_comes_after_an_answered_stop(api, pool):
         assert tally(replies) == {200: CLIENTS}
         before = [api.history_of(id) for id in ids]
         assert all(types(events)[-1] in ("cancelled", "suspended") for events in before)
-        api.get(f"/v1/timers/{api.create(after='20ms')['id']}/wait?since=0&timeout=50s").expect(200)
+        api.first_fire(api.create(after="20ms")["id"])
         assert [api.history_of(id) for id in ids] == before
 
 

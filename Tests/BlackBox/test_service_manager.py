@@ -15,11 +15,11 @@ import pytest
 
 from client import Client
 from faults import DATABASE, build
+from patience import PATIENCE
 from server import ROOT, binary, environment, run
 from test_recovery import recovering
 from timers import poll
 
-LIMIT = 20.0
 # Moves the descriptors that it inherited to 3 and up, and becomes the binary. LISTEN_PID is the process's, which exec keeps.
 ACTIVATE = """
 import os, sys
@@ -47,7 +47,7 @@ class Manager:
         self.name = str(name)
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind("\0" + self.name[1:] if self.name.startswith("@") else self.name)
-        self.socket.settimeout(LIMIT)
+        self.socket.settimeout(PATIENCE)
 
     def __enter__(self):
         return self
@@ -182,7 +182,7 @@ def test_passed_sockets_are_served_in_place_of_the_default(new_server, short):
         assert (short / "s").exists()
         # The socket is its maker's: what connects after the stop waits there for the next start.
         with socket.create_connection(("127.0.0.1", port)) as waiting:
-            first.settimeout(LIMIT)
+            first.settimeout(PATIENCE)
             first.accept()[0].close()
             assert waiting.recv(1) == b""
 
@@ -199,7 +199,7 @@ def test_all_io_threads_accept_from_a_passed_socket(new_server, tmp_path):
         server.stop()
         # None of them has shut the socket for the others, or for its maker.
         with socket.create_connection(passed.getsockname()):
-            passed.settimeout(LIMIT)
+            passed.settimeout(PATIENCE)
             passed.accept()[0].close()
 
 
@@ -232,7 +232,7 @@ def test_a_name_without_a_file(new_server, tmp_path):
         server = start(new_server, [passed])
         assert server.addresses == [f"unix:@{name}"]
         with socket.socket(socket.AF_UNIX) as client:
-            client.settimeout(LIMIT)
+            client.settimeout(PATIENCE)
             client.connect("\0" + name)
             client.sendall(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             assert client.recv(4096).startswith(b"HTTP/1.1 200")

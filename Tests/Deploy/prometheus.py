@@ -64,7 +64,7 @@ class Prometheus:
 
     def __exit__(self, *_):
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(PATIENCE)
         self.log.close()
         shutil.rmtree(self.directory, ignore_errors=True)
 
