@@ -1,18 +1,16 @@
 """SIGINT and SIGTERM end a client command at once, also as the first process of a container."""
 
-import array
-import fcntl
 import json
 import os
+import select
 import shutil
 import signal
 import socket
 import subprocess
-import termios
-import time
 
 import pytest
 
+from patience import PATIENCE
 from server import binary, environment
 from timers import poll
 
@@ -24,8 +22,8 @@ def defaults():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def start(*words, before=()):
-    return subprocess.Popen([*before, binary(), *words], bufsize=0, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+def start(*words, before=(), stdout=subprocess.PIPE):
+    return subprocess.Popen([*before, binary(), *words], bufsize=0, stdout=stdout, stderr=subprocess.PIPE,
                             env=environment(), preexec_fn=defaults)
 
 
@@ -33,7 +31,7 @@ def ended(process, number, code, pid=None):
     pid = pid or process.pid
     os.kill(pid, number)
     try:
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         os.kill(pid, signal.SIGKILL)
         out, err = process.communicate()
@@ -45,7 +43,7 @@ def ended(process, number, code, pid=None):
 def silent():
     """A server that takes connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.settimeout(30)
+        listener.settimeout(PATIENCE)
         yield f"http://127.0.0.1:{listener.getsockname()[1]}", lambda: listener.accept()[0]
 
 
@@ -74,27 +72,23 @@ def test_the_last_line_is_complete(server, name, number, code):
 @pytest.mark.parametrize("number, code", ENDS)
 def test_a_reader_that_takes_nothing_does_not_keep_it(server, name, number, code):
     server.client.create(id=name, every="1ms", payload={"text": "x" * 2000})
-    process = start("watch", name, "--json", "--server", server.url)
-    poll(lambda: is_full(process.stdout), timeout=30)
-    os.kill(process.pid, number)
-    assert process.wait(30) == code
+    reader, writer = os.pipe()
+    process = start("watch", name, "--json", "--server", server.url, stdout=writer)
+    try:
+        poll(lambda: is_full(writer))
+        os.kill(process.pid, number)
+        assert process.wait(PATIENCE) == code
+    finally:
+        process.kill()
+        process.stderr.close()
+        os.close(reader)
+        os.close(writer)
     server.client.delete(f"/v1/timers/{name}").expect(204)
-    process.stdout.close()
-    process.stderr.close()
 
 
 def is_full(pipe):
-    """Whether nothing has come into a pipe for a while that is nearly full."""
-    before = in_pipe(pipe)
-    time.sleep(0.2)
-    return before == in_pipe(pipe) > 20_000
-
-
-def in_pipe(pipe):
-    """How many bytes wait in a pipe."""
-    count = array.array("i", [0])
-    fcntl.ioctl(pipe, termios.FIONREAD, count)
-    return count[0]
+    """Whether a write to the pipe would wait."""
+    return not select.select([], [pipe], [], 0)[1]
 
 
 def can_unshare():
