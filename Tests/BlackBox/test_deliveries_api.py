@@ -71,7 +71,8 @@ def test_a_waiting_one_says_why(api, receiver, name, url, error):
     receiver.script("/hang", told.hang)
     receiver.script("/close", told.close)
     receiver.script("/500", 500)
-    timer = hooked(api, url.replace("PORT", str(receiver.port)), name, retry=LATER, timeout="500ms", timer={"labels": {"why": name}})
+    timeout = "500ms" if error == "timeout" else "1m"
+    timer = hooked(api, url.replace("PORT", str(receiver.port)), name, retry=LATER, timeout=timeout, timer={"labels": {"why": name}})
     fire(api, timer)
     failed = event(api, timer, "deliveryFailed")
     [found] = deliveries(api, f"?state=pending&label=why%3D{name}")
