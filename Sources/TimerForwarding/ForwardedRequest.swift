@@ -170,7 +170,7 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     func ended(_ call: PeerCall) {
         switch stage {
         case .answering:
-            if isRepeat, call.status == 409, isInProgress { return again() }
+            if isRepeat, isInProgress(call) { return again() }
             desk.forwarding.count(.answered)
             if exchange.method == .head, let length = call.headers.first("content-length").flatMap({ Int($0.text) }) {
                 // The library counts the bytes that it does not send.
@@ -205,15 +205,20 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     }
 
     /// Whether the answer is the problem that an earlier sending of the same request is still under way.
-    private var isInProgress: Bool {
-        exchange.response.body.firstRange(of: Array("/problems/idempotency-in-progress".utf8)) != nil
+    private func isInProgress(_ call: PeerCall) -> Bool {
+        call.headers.first(Self.problemHeader)?.equals("idempotency-in-progress") ?? false
     }
+
+    /// The header line by which another server names a problem to this one.
+    private static let problemHeader: StaticString = "timerd-problem"
 
     private func fillHead(_ call: PeerCall) {
         exchange.response.reset()
         exchange.response.status = call.status
-        for index in 0..<call.headers.count where !call.headers.name(at: index).equals("content-length") {
-            exchange.response.add(relayed: call.headers.name(at: index), call.headers.value(at: index))
+        for index in 0..<call.headers.count {
+            let name = call.headers.name(at: index)
+            if name.equals("content-length") || name.equals(Self.problemHeader) { continue }
+            exchange.response.add(relayed: name, call.headers.value(at: index))
         }
     }
 

@@ -44,6 +44,7 @@ import TimerLog
                     for name in ["content-type", "event-id", "link", "etag"] {
                         #expect(Set(answers.map { $0.header(name) }).count == 1, "\(method) \(path): \(name)")
                     }
+                    #expect(answers.allSatisfy { $0.header("timerd-problem") == nil }, "\(method) \(path)")
                     #expect(Set(answers.map(\.status)).count == 1, "\(method) \(path)")
                     #expect(Set(answers.map(\.text)).count == 1, "\(method) \(path)")
                 }

@@ -54,6 +54,8 @@ enum Renderer {
         let seconds = problem.retryAfter ?? (exchange.response.status == 503 ? 1 : nil)
         if let seconds { exchange.response.add("Retry-After", String(seconds)) }
         if problem.kind == .unauthorized { exchange.response.add("WWW-Authenticate", "Bearer") }
+        // Another server knows the problem by this, and keeps it from its client.
+        if exchange.isFromPeer { exchange.response.add("Timerd-Problem", problem.kind.rawValue) }
         var json = JSONWriter()
         let path = exchange.target.prefix { $0 != UInt8(ascii: "?") }
         // A target that was refused for its bytes may hold any bytes.
