@@ -1,8 +1,9 @@
-public import Platform
+import Platform
+package import TimerLog
 
 /// The directory of a cluster in memory, for tests. It gives nodes the log of a `MemoryLogStore`. May be called on
 /// any thread.
-public final class MemoryDirectory: ClusterDirectory {
+package final class MemoryDirectory: ClusterDirectory {
     private struct Entry {
         var node: ClusterNode
         var promised: Int64 = 0
@@ -23,7 +24,7 @@ public final class MemoryDirectory: ClusterDirectory {
     /// Makes an empty directory: the log belongs to session 0, which has ended.
     ///
     /// - Parameter realtime: the directory's calendar clock.
-    public init(
+    package init(
         _ store: MemoryLogStore, format: Int = Int(BatchHeader.format),
         realtime: @escaping @Sendable () -> Int64 = Clocks.realtime
     ) {
@@ -33,14 +34,14 @@ public final class MemoryDirectory: ClusterDirectory {
     }
 
     /// Enters a session; see `ClusterDirectory.join`.
-    public func join(_ node: ClusterNode) throws(StoreError) {
+    package func join(_ node: ClusterNode) throws(StoreError) {
         state.withLock { state in
             if state.entries[node.session] == nil { state.entries[node.session] = Entry(node: node) }
         }
     }
 
     /// Counts a beat; see `ClusterDirectory.beat`.
-    public func beat(_ beat: NodeBeat) throws(StoreError) -> ClusterView {
+    package func beat(_ beat: NodeBeat) throws(StoreError) -> ClusterView {
         state.withLock { state in
             let isLive = state.isLive(beat.session)
             if isLive, var entry = state.entries[beat.session] {
@@ -57,7 +58,7 @@ public final class MemoryDirectory: ClusterDirectory {
     }
 
     /// Ends a session; see `ClusterDirectory.end`.
-    public func end(_ session: Int64, at beat: Int64) throws(StoreError) -> Bool {
+    package func end(_ session: Int64, at beat: Int64) throws(StoreError) -> Bool {
         state.withLock { state in
             guard state.isLive(session), state.entries[session]?.node.beat == beat else { return false }
             state.entries[session]?.isEnded = true
@@ -66,7 +67,7 @@ public final class MemoryDirectory: ClusterDirectory {
     }
 
     /// Ends the caller's own session; see `ClusterDirectory.leave`.
-    public func leave(_ session: Int64, promised: Int64) throws(StoreError) {
+    package func leave(_ session: Int64, promised: Int64) throws(StoreError) {
         state.withLock { state in
             guard state.isLive(session), var entry = state.entries[session] else { return }
             entry.isEnded = true
@@ -76,7 +77,7 @@ public final class MemoryDirectory: ClusterDirectory {
     }
 
     /// Takes the log; see `ClusterDirectory.take`.
-    public func take(_ order: TakeOrder) throws(StoreError) -> TakeOutcome {
+    package func take(_ order: TakeOrder) throws(StoreError) -> TakeOutcome {
         state.withLock { state in
             let owner = store.owner
             let isOwn = owner.session == order.session
@@ -89,7 +90,7 @@ public final class MemoryDirectory: ClusterDirectory {
     }
 
     /// Gives the log to another session; see `ClusterDirectory.give`.
-    public func give(_ order: TakeOrder) throws(StoreError) -> TakeOutcome {
+    package func give(_ order: TakeOrder) throws(StoreError) -> TakeOutcome {
         state.withLock { state in
             let owner = store.owner
             guard owner.epoch == order.epoch, owner.session == order.from, state.isLive(order.session) else {
@@ -100,15 +101,15 @@ public final class MemoryDirectory: ClusterDirectory {
     }
 
     /// Does nothing: an append to memory is over at once.
-    public func endConnections(of session: Int64) throws(StoreError) -> Int { 0 }
+    package func endConnections(of session: Int64) throws(StoreError) -> Int { 0 }
 
     /// Raises the newest format of rows; see `ClusterDirectory.announce`.
-    public func announce(format: Int) throws(StoreError) {
+    package func announce(format: Int) throws(StoreError) {
         state.withLock { $0.format = max($0.format, format) }
     }
 
     /// Forgets ended sessions; see `ClusterDirectory.forget`.
-    public func forget(promisedBefore position: Int64) throws(StoreError) -> Int {
+    package func forget(promisedBefore position: Int64) throws(StoreError) -> Int {
         state.withLock { state in
             let owner = store.owner.session
             let old = state.entries.filter { session, entry in
@@ -120,5 +121,5 @@ public final class MemoryDirectory: ClusterDirectory {
     }
 
     /// Does nothing.
-    public func close() {}
+    package func close() {}
 }
