@@ -22,10 +22,12 @@ package final class ManualAlarm: Alarm {
 
     package func arm(boottime: Int64) { state.withLock { $0.planned = boottime } }
 
-    /// Waits, and reads the manual clock every millisecond of real time.
+    /// Waits, and reads the manual clock every millisecond of real time. A negative time has no end.
     package func wait(milliseconds: Int32) {
-        for _ in 0..<milliseconds where !isOver() {
+        var left = milliseconds
+        while left != 0 && !isOver() {
             _ = state.wait(nanoseconds: 1_000_000) { $0.isRung ? () : nil }
+            if left > 0 { left -= 1 }
         }
         state.withLock { $0.isRung = false }
     }
