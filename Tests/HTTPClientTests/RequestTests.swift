@@ -14,7 +14,7 @@ struct RequestTests {
         let server = ScriptedServer(script)
         let client = try HTTPClient(try #require(ServerAddress(server.address)), bodyLimit: bodyLimit)
         let answers = requests.map { request in
-            Result { () throws(HTTPClientError) in try client.send(request, timeoutMs: 10_000) }
+            Result { () throws(HTTPClientError) in try client.send(request, timeoutMs: Patience.milliseconds) }
         }
         server.stop()
         return (server, answers)
@@ -129,7 +129,9 @@ struct RequestTests {
         let gone = ScriptedServer([])
         gone.stop()
         let client = try HTTPClient(try #require(ServerAddress(gone.address)))
-        let error = #expect(throws: HTTPClientError.self) { try client.send(HTTPRequest(.get, "/"), timeoutMs: 5000) }
+        let error = #expect(throws: HTTPClientError.self) {
+            try client.send(HTTPRequest(.get, "/"), timeoutMs: Patience.milliseconds)
+        }
         #expect(error?.kind == .unreachable)
         #expect(error?.description.contains(gone.address) == true)
     }
@@ -156,7 +158,7 @@ struct RequestTests {
         let path = directory.file("server.sock")
         let server = ScriptedServer([.answer(ok)], socketPath: path)
         let client = try HTTPClient(try #require(ServerAddress("unix:\(path)")))
-        #expect(try client.send(HTTPRequest(.get, "/here"), timeoutMs: 10_000).status == 200)
+        #expect(try client.send(HTTPRequest(.get, "/here"), timeoutMs: Patience.milliseconds).status == 200)
         server.stop()
         let request = try #require(server.requests.first)
         #expect(request.hasPrefix("GET /here HTTP/1.1\r\n"))

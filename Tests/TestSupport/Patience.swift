@@ -2,5 +2,6 @@
 /// is enough.
 package enum Patience {
     package static let seconds = 30
+    package static let milliseconds = seconds * 1000
     package static let nanoseconds = Int64(seconds) * 1_000_000_000
 }

@@ -57,13 +57,13 @@ struct DrainTests {
 
     @Test func `to stop twice, or before the start, is harmless`() throws {
         let server = try TestServer()
-        server.server.stop(deadlineSeconds: 1)
-        server.server.stop(deadlineSeconds: 1)
+        server.server.stop(deadlineSeconds: Double(Patience.seconds))
+        server.server.stop(deadlineSeconds: Double(Patience.seconds))
         let handler = Probe()
         let never = try HTTPServer(ServerConfiguration(listeners: [.tcp(host: "127.0.0.1", port: 0)], loops: 2)) { _ in
             TestHandler(handler, bodyLimit: 0)
         }
-        never.stop(deadlineSeconds: 1)
+        never.stop(deadlineSeconds: Double(Patience.seconds))
         never.start()
         #expect(RawClient(port: never.boundAddresses[0].port ?? 0).get("/") == nil)
     }

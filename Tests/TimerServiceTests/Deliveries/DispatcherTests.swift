@@ -33,7 +33,7 @@ private final class DeliveringService: Sendable {
         rules.deliveries = EventTypes(.fired)
         let retry = RetryPolicy(
             maxAgeMs: maxAgeMs, giveUpOn: giveUpOn, initialMs: 86_400_000, maxMs: 86_400_000)
-        let webhook = WebhookConfiguration(url: url, retry: retry)
+        let webhook = WebhookConfiguration(url: url, timeoutMs: Int64(Patience.milliseconds), retry: retry)
         var bytes = definition(id, rules, webhook: webhook.encode())
         let key = key(id)
         try service.engine.turn { (turn: borrowing Turn) -> Result<Void, ServiceError> in

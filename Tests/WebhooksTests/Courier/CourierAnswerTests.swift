@@ -7,7 +7,7 @@ import Webhooks
 struct CourierAnswerTests {
     /// The result of one POST to a receiver that answers with `handle`.
     private func post(
-        timeoutMs: Int = 20_000, _ handle: @escaping @Sendable (Receiver.Visit) -> Receiver.After
+        timeoutMs: Int = Patience.milliseconds, _ handle: @escaping @Sendable (Receiver.Visit) -> Receiver.After
     ) -> CourierResult {
         let receiver = Receiver(handle)
         let result = CourierHarness().exchange(["\(receiver.base)/hook"], timeoutMs: timeoutMs)[0]
@@ -114,9 +114,8 @@ struct CourierAnswerTests {
 
     @Test(arguments: [410, 500])
     func `of another answer the head is enough`(status: Int) {
-        let result = post(timeoutMs: 100) { visit in
-            visit.send("HTTP/1.1 \(status) Word\r\nContent-Length: 10\r\n\r\nslow")
-            visit.waitForEnd()
+        let result = post { visit in
+            visit.send("HTTP/1.1 \(status) Word\r\nContent-Length: 10\r\n\r\nhalf")
             return .close
         }
         #expect(result.status == status)

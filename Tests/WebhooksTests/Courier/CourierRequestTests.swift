@@ -25,7 +25,7 @@ struct CourierRequestTests {
             CourierRequest(
                 serial: 1, method: "POST", url: "",
                 headers: [("Content-Type", "application/json"), ("webhook-id", "1"), ("X-Empty", ""), ("X-A", "ä;:")],
-                body: body, timeoutMs: 20_000), path: "/a%20b/../c?d=e")
+                body: body, timeoutMs: Patience.milliseconds), path: "/a%20b/../c?d=e")
         #expect(text.hasPrefix("POST /a%20b/../c?d=e HTTP/1.1\r\n"))
         for line in ["Content-Type: application/json", "webhook-id: 1", "X-Empty:", "X-A: ä;:", "Content-Length: 7"] {
             #expect(text.contains("\r\n\(line)\r\n"))
@@ -34,21 +34,23 @@ struct CourierRequestTests {
     }
 
     @Test func `nothing is added but what HTTP asks for`() throws {
-        let text = try sent(CourierRequest(serial: 1, method: "POST", url: "", body: [0x31], timeoutMs: 20_000))
+        let text = try sent(
+            CourierRequest(serial: 1, method: "POST", url: "", body: [0x31], timeoutMs: Patience.milliseconds))
         let names = text.split(separator: "\r\n").dropFirst().compactMap { $0.split(separator: ":").first }
         #expect(names.prefix(3) == ["Host", "Accept", "Content-Length"])
     }
 
     @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"])
     func `without a body the length is zero`(method: String) throws {
-        let text = try sent(CourierRequest(serial: 1, method: method, url: "", timeoutMs: 20_000))
+        let text = try sent(CourierRequest(serial: 1, method: method, url: "", timeoutMs: Patience.milliseconds))
         #expect(text.hasPrefix("\(method) / HTTP/1.1\r\n"))
         #expect(text.contains("\r\nContent-Length: 0\r\n"))
     }
 
     @Test func `a large body does not wait to be asked for`() throws {
         let body = [UInt8](repeating: 0x78, count: 2_000_000)
-        let text = try sent(CourierRequest(serial: 1, method: "POST", url: "", body: body, timeoutMs: 20_000))
+        let text = try sent(
+            CourierRequest(serial: 1, method: "POST", url: "", body: body, timeoutMs: Patience.milliseconds))
         #expect(!text.lowercased().contains("expect:"))
         #expect(text.hasSuffix(String(repeating: "x", count: 100)))
     }
@@ -59,10 +61,11 @@ struct CourierRequestTests {
             return .keep
         }
         let harness = CourierHarness()
-        var second = CourierRequest(serial: 2, method: "GET", url: receiver.base + "/2", timeoutMs: 20_000)
+        var second = CourierRequest(
+            serial: 2, method: "GET", url: receiver.base + "/2", timeoutMs: Patience.milliseconds)
         let first = CourierRequest(
             serial: 1, method: "PUT", url: receiver.base + "/1", headers: [("X-One", "1")], body: [0x31],
-            timeoutMs: 20_000)
+            timeoutMs: Patience.milliseconds)
         harness.courier.submit([first])
         _ = harness.results.wait(1)
         harness.courier.submit([second])

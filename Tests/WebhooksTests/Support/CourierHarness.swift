@@ -1,4 +1,5 @@
 import Platform
+import TestSupport
 import Webhooks
 
 /// A courier under test with the results of its requests.
@@ -33,7 +34,7 @@ final class CourierHarness: Sendable {
     deinit { courier.stop(deadlineSeconds: 0) }
 
     /// Sends requests to `urls`, numbered from 1, and waits for their results.
-    func exchange(_ urls: [String], timeoutMs: Int = 20_000) -> [CourierResult] {
+    func exchange(_ urls: [String], timeoutMs: Int = Patience.milliseconds) -> [CourierResult] {
         courier.submit(Self.posts(urls, timeoutMs: timeoutMs))
         return results.wait(urls.count)
     }
@@ -54,7 +55,9 @@ final class CourierHarness: Sendable {
     }
 
     /// A POST to each URL, numbered.
-    static func posts(_ urls: [String], from serial: UInt64 = 1, timeoutMs: Int = 20_000) -> [CourierRequest] {
+    static func posts(_ urls: [String], from serial: UInt64 = 1, timeoutMs: Int = Patience.milliseconds)
+        -> [CourierRequest]
+    {
         urls.enumerated().map { index, url in
             CourierRequest(
                 serial: serial + UInt64(index), method: "POST", url: url,

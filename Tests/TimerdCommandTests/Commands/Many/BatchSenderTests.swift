@@ -53,7 +53,8 @@ struct BatchSenderTests {
                 .answer("HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{\"status\":201}\n")
             })
         defer { server.stop() }
-        let service = try ServiceClient(server: server.address, token: nil, Environment([:]), timeoutMs: 10_000)
+        let service = try ServiceClient(
+            server: server.address, token: nil, Environment([:]), timeoutMs: Patience.milliseconds)
         var sender = BatchSender(service, key: "import", json: false)
         for (number, line) in [(1, "first\n"), (9, "second\n")] {
             try sender.send(BatchLines.Part(bytes: Array(line.utf8), numbers: [number]))
@@ -74,7 +75,8 @@ struct BatchSenderTests {
             .answer("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
         ])
         defer { server.stop() }
-        let service = try ServiceClient(server: server.address, token: nil, Environment([:]), timeoutMs: 10_000)
+        let service = try ServiceClient(
+            server: server.address, token: nil, Environment([:]), timeoutMs: Patience.milliseconds)
         var sender = BatchSender(service, key: nil, json: false)
         let failure = #expect(throws: Failure.self) {
             try sender.send(BatchLines.Part(bytes: Array("{}\n".utf8), numbers: [7]))
