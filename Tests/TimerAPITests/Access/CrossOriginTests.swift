@@ -75,7 +75,7 @@ struct CrossOriginTests {
         let answer = try server.ask(
             "POST", "/v1/timers", #"{"after":"1h"}"#, host: "timerd:443", headers: "Origin: http://timerd\r\n")
         #expect(answer.problem(at: "/v1/timers") == "cross-origin")
-        let detail = try #require(answer.members["detail"] as? String)
+        let detail = try #require(answer["detail"])
         #expect(detail.contains("`http://timerd`") && detail.contains("`timerd:443`"))
     }
 

@@ -59,7 +59,7 @@ struct HostCheckTests {
         let server = try server { $0.hostRefused = { name in reported.withLock { $0.append(name) } } }
         for _ in 0..<3 {
             let answer = try server.ask("GET", "/v1/timers", host: "Timers.example:8080")
-            let detail = try #require(answer.members["detail"] as? String)
+            let detail = try #require(answer["detail"])
             #expect(detail.contains("`--allow-host timers.example`"))
         }
         #expect(reported.withLock { $0.contains("timers.example") })

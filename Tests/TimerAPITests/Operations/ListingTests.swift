@@ -11,7 +11,7 @@ import TimerCore
     init() throws { server = try WholeServer() }
 
     private func ids(_ answer: RawClient.Answer) -> [String] {
-        ShownJSON(answer.text)?.elements("timers").compactMap { $0["id"] } ?? []
+        answer.elements("timers").compactMap { $0["id"] }
     }
 
     private func list(_ query: String) throws -> [String] {

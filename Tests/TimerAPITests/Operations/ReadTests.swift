@@ -11,7 +11,7 @@ import TimerCore
     init() throws { server = try WholeServer() }
 
     private func fires(_ answer: RawClient.Answer) -> [String] {
-        ShownJSON(answer.text)?.elements("fires").compactMap { $0[""] } ?? []
+        answer.elements("fires").compactMap { $0[""] }
     }
 
     private func preview(_ body: String, _ query: String = "") throws -> RawClient.Answer {

@@ -49,7 +49,7 @@ struct DocumentPageTests {
         #expect(head.header("etag") == tag)
         let query = try server.ask("GET", "\(path)?x=1")
         #expect(query.problem(at: path) == "unknown-field")
-        #expect(query.members["parameter"] as? String == "x")
+        #expect(query["parameter"] == "x")
     }
 
     @Test func `the document is served as it is, and the front page is a page`() throws {

@@ -24,7 +24,7 @@ struct StreamRequestTests {
                 let answer = try server.ask("GET", target, headers: accept)
                 #expect(answer.status == 400 && answer.problem(at: target) != nil, "\(target)")
                 let parameter = target.drop { $0 != "?" }.dropFirst().prefix { $0 != "=" }
-                #expect(answer.members["parameter"] as? String == String(parameter), "\(target)")
+                #expect(answer["parameter"] == String(parameter), "\(target)")
             }
         }
         let resumed = try server.ask("GET", "/v1/events?follow=false", headers: "Last-Event-ID: x\r\n")
@@ -42,12 +42,12 @@ struct StreamRequestTests {
                 #expect(answer.status == 404, "\(target)")
                 #expect(answer.problem(at: target) == "not-found", "\(target)")
                 guard target.hasPrefix("/v1/timers/") else { continue }
-                #expect(answer.members["timer"] as? String == "no-such-timer", "\(target)")
+                #expect(answer["timer"] == "no-such-timer", "\(target)")
             }
         }
         let invalid = try server.ask("GET", "/v1/events?timer=no%20timer")
         #expect(invalid.status == 400)
-        #expect(invalid.members["parameter"] as? String == "timer")
+        #expect(invalid["parameter"] == "timer")
     }
 
     @Test func `an id after the newest is refused with the range of ids`() throws {
@@ -58,8 +58,8 @@ struct StreamRequestTests {
             let answer = try server.ask("GET", target)
             #expect(answer.status == 410)
             #expect(answer.problem(at: target) == "events-expired")
-            let oldest = try #require(answer.members["oldest"] as? String)
-            let last = try #require(answer.members["newest"] as? String)
+            let oldest = try #require(answer["oldest"])
+            let last = try #require(answer["newest"])
             #expect(oldest <= last && last >= newest)
         }
     }
@@ -76,7 +76,7 @@ struct StreamRequestTests {
         }
         let after = try server.ask("GET", "/v1/timers/t")
         #expect(after.header("etag") == before)
-        #expect(after.members["state"] as? String == "idle")
+        #expect(after["state"] == "idle")
     }
 
     private static let events = [

@@ -64,6 +64,9 @@ extension RawClient.Answer {
     /// A value of the answer's body, as ``ShownJSON`` finds it.
     subscript(path: String) -> String? { ShownJSON(text)?[path] }
 
+    /// The elements of the array at `path` of the answer's body; none where there is no such array.
+    func elements(_ path: String = "") -> [ShownJSON] { ShownJSON(text)?.elements(path) ?? [] }
+
     /// The lines of the answer's body, each of which is JSON.
     var lines: [ShownJSON] { text.split(separator: "\n").compactMap { ShownJSON($0) } }
 
@@ -73,4 +76,16 @@ extension RawClient.Answer {
         let isProblem = header("content-type") == "application/problem+json"
         return isProblem ? ShownJSON(text)?.problem ?? "a broken problem" : "\(status)"
     }
+
+    /// The kind of the problem that the body describes; nil where it is no whole problem of an answer to `target`.
+    func problem(at target: String) -> String? {
+        guard header("content-type") == "application/problem+json", let body = ShownJSON(text),
+            body["status"] == "\(status)", let type = body["type"], type.hasPrefix("/problems/"), body["title"] != nil,
+            let instance = body["instance"], Self.path(of: instance) == Self.path(of: target),
+            let requestID = body["requestId"], requestID == header("request-id")
+        else { return nil }
+        return String(type.dropFirst("/problems/".count))
+    }
+
+    private static func path(of target: String) -> Substring { target.prefix { $0 != "?" } }
 }
