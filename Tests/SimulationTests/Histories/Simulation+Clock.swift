@@ -71,7 +71,7 @@ extension Simulation {
     }
 
     /// Stops the process while the clocks go on, as SIGSTOP or a sleeping machine does.
-    func standStill() throws {
+    func pauseProcess() throws {
         let length: Int64
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<4: length = Int64.random(in: 0...1600 * Self.millisecond, using: &random)
@@ -178,7 +178,7 @@ extension Simulation {
                 try promise(model.pending(of: id).isEmpty, "\(id) is forgotten while deliveries are pending")
             }
             var step = ModelStep(timer, now, uptime: uptime)
-            try step.comeUp(misfires: missedUntil[timer.rules.clock])
+            try step.fireDue(misfires: missedUntil[timer.rules.clock])
             note("\(id) \(step.events.map { "\($0.type.map { "\($0.name)" } ?? "skipped")" }) at \(now.elapsed)")
             try accept(step, &records)
         }

@@ -139,7 +139,7 @@ extension Simulation {
             model.deliveries[id] = old
         }
         for (id, delivery) in model.deliveries where delivery.isDead && held[id] == nil {
-            let mayBeGone = held.count == Model.deadLetters || goneLetters.contains(id)
+            let mayBeGone = held.count == Model.deadLetters || droppedLetters.contains(id)
             try promise(mayBeGone, "\(delivery) is forgotten by a fold")
             model.evicted[id] = delivery
             model.deliveries[id] = nil
@@ -150,11 +150,11 @@ extension Simulation {
     /// Drops the model's dead letters that the server dropped, as their time is over or there were too many.
     func dropExpired(_ held: [Int64: DeliveryDetail]) {
         for (id, delivery) in model.deliveries where delivery.isDead && held[id] == nil {
-            goneLetters.insert(id)
+            droppedLetters.insert(id)
             model.evicted[id] = delivery
             model.deliveries[id] = nil
         }
-        goneLetters.formUnion(model.evicted.keys)
+        droppedLetters.formUnion(model.evicted.keys)
         model.buried = []
     }
 

@@ -41,7 +41,7 @@ final class Simulation {
     var exchanges: [Int64: Exchange] = [:]
     var ends: [(id: Int64, exchange: Exchange, answer: ReceiverAnswer)] = []
     /// Dead letters that the server has dropped; a fold may still find them, or not.
-    var goneLetters: Set<Int64> = []
+    var droppedLetters: Set<Int64> = []
     /// Keyed requests that are under way in this process.
     var openKeys: Set<UInt64> = []
     /// The milestones this history reached.
@@ -118,7 +118,7 @@ final class Simulation {
         case 60..<71: try commit()
         case 71..<83: try deliver()
         case 83..<86: try stepCalendar()
-        case 86..<89: try standStill()
+        case 86..<89: try pauseProcess()
         case 89..<91: try crash()
         case 91..<93: try compact()
         case 93..<95: try follow()

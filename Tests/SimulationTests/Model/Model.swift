@@ -90,7 +90,7 @@ extension Model {
         if timers[id] != nil { return (nil, .refused(.exists)) }
         fresh.progress.version = versionFloor
         var step = ModelStep(fresh, now, uptime: uptime)
-        step.tell(.created)
+        step.record(.created)
         if step.rules.start == .now { step.start(first) }
         return (step, .done(step.events))
     }
@@ -129,8 +129,8 @@ extension Model {
         if let kicks = old.kicks, fresh.isWatchdog { fresh.kicks = kicks }
         fresh.beginSilence(now)
         var step = ModelStep(fresh, now, uptime: uptime)
-        step.tell(recoveryFrom: old.stall(now))
-        step.tell(.updated)
+        step.record(recoveryFrom: old.stall(now))
+        step.record(.updated)
         if kept == .running || (kept == nil && step.rules.start == .now) {
             step.start(first)
             if old.progress.state == .running && old.progress.due == first { step.timer.isDueAtOnce = old.isDueAtOnce }
@@ -184,7 +184,7 @@ extension Model {
         guard let old = timers[id] else { return (nil, .refused(.notFound)) }
         guard condition.holds(old.progress.version) else { return (nil, .refused(.version)) }
         var step = ModelStep(old, now, uptime: uptime)
-        step.tell(.deleted, reason: .request)
+        step.record(.deleted, reason: .request)
         return (step, .done(step.events))
     }
 

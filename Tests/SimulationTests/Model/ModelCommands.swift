@@ -68,7 +68,7 @@ extension ModelStep {
         } else if rules.onResume == .remaining && rules.clock != .wall {
             timer.progress.due = max(0, timer.progress.due * 1000 - now.microseconds(rules.clock))
         }
-        tell(.suspended)
+        record(.suspended)
     }
 
     /// Whether a pause keeps the time left rather than the instant.
@@ -92,8 +92,8 @@ extension ModelStep {
             let stall = timer.stall(now)
             if timer.isWatchdog { timer.forgetPlan(now) }
             plan(due)
-            tell(recoveryFrom: stall)
-            tell(.resumed)
+            record(recoveryFrom: stall)
+            record(.resumed)
             return goOn(due)
         }
         let due = timer.progress.due
@@ -101,7 +101,7 @@ extension ModelStep {
         if let until = rules.until { reached = min(reached, now.due(ofWall: until, on: rules.clock)) }
         notePlanned(byCommand: true)
         guard due <= reached, !timer.isSpent else {
-            tell(.resumed)
+            record(.resumed)
             return goOn(due)
         }
         let last = timer.latest(from: due, through: reached)
@@ -111,10 +111,10 @@ extension ModelStep {
             timer.gridMissed += last.before + 1
             if let next { timer.progress.due = next }
             timer.isDueAtOnce = timer.progress.due < now.up(rules.clock)
-            tell(.resumed)
+            record(.resumed)
             return goOn(next)
         }
-        tell(.resumed)
+        record(.resumed)
         fire(.resumed, last.due, missed: last.before, next: next)
         timer.isDueAtOnce = timer.progress.due < now.up(rules.clock)
     }
@@ -126,7 +126,7 @@ extension ModelStep {
         timer.kicks?.silentSince = now.wall
         timer.kicks?.kickCount += 1
         plan(now.up(rules.clock) + rules.silence)
-        if stall == nil { tell(nil) } else { tell(recoveryFrom: stall) }
+        if stall == nil { record(nil) } else { record(recoveryFrom: stall) }
     }
 
     private mutating func reschedule(_ target: RescheduleTarget) -> ModelOutcome.Refusal? {
@@ -156,7 +156,7 @@ extension ModelStep {
         if isNew { plan(due) }
         // A client may ask for the same instant again.
         timer.lastDue = nil
-        tell(.rescheduled)
+        record(.rescheduled)
         return nil
     }
 
@@ -186,8 +186,8 @@ extension ModelStep {
             if state == .running && rules.until != old.until && timer.isPast(needed, now) { return .schedule }
             keepTime(old)
         }
-        if replans { tell(recoveryFrom: stall) }
-        tell(replans && state != .idle ? .rescheduled : .updated)
+        if replans { record(recoveryFrom: stall) }
+        record(replans && state != .idle ? .rescheduled : .updated)
         if timer.progress.state == .running && timer.isSpent { end(.completed, .completed) }
         return nil
     }

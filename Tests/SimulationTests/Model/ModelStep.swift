@@ -18,7 +18,7 @@ struct ModelStep {
 
     var rules: TimerRules { timer.rules }
 
-    mutating func tell(
+    mutating func record(
         _ type: EventType?, reason: EventReason = .none, fire: FireDetail? = nil, stalledFor: Int64? = nil,
         silentFor: Int64? = nil
     ) {
@@ -31,16 +31,16 @@ struct ModelStep {
     }
 
     /// Records the recovery of a watchdog from `stall`, if it was stalled.
-    mutating func tell(recoveryFrom stall: ModelStall?) {
+    mutating func record(recoveryFrom stall: ModelStall?) {
         guard let stall else { return }
-        tell(.recovered, stalledFor: stall.stalledFor, silentFor: stall.silentFor)
+        record(.recovered, stalledFor: stall.stalledFor, silentFor: stall.silentFor)
     }
 
     mutating func end(_ state: TimerState, _ type: EventType) {
         timer.progress.state = state
         timer.progress.flags.formIntersection([.stalled, .webhookStopped])
         timer.progress.due = now.up(.continuous) + rules.retain
-        tell(type)
+        record(type)
     }
 
     /// Goes on with `due`, or completes.
@@ -75,8 +75,8 @@ struct ModelStep {
         timer.forgetPlan(now)
         if isMoved { timer.progress.flags.insert(.moved) }
         plan(due)
-        tell(recoveryFrom: stall)
-        tell(.activated)
+        record(recoveryFrom: stall)
+        record(.activated)
     }
 
     /// Fires for `due`, which stands for `missed` others too, and goes on with `next`.
@@ -95,7 +95,7 @@ struct ModelStep {
         let waits = next == nil && timer.isWatchdog
         if waits { timer.progress.flags.insert(.unplanned) }
         let lateness = max(0, now.microseconds(rules.clock) - due * 1000)
-        tell(
+        record(
             .fired, reason: reason,
             fire: FireDetail(
                 scheduledAt: now.wall(of: due, on: rules.clock), latenessUs: lateness, missed: missed))
@@ -110,10 +110,10 @@ extension ModelStep {
     /// Fires the instants due at `now`.
     ///
     /// - Parameter misfires: the instant through which due instants passed while the loop was stalled.
-    mutating func comeUp(misfires: Int64) throws(BrokenPromise) {
+    mutating func fireDue(misfires: Int64) throws(BrokenPromise) {
         if timer.progress.state.hasEnded {
             try promise(timer.progress.due <= now.down(.continuous), "\(timer.id) is forgotten before its `retain`")
-            return tell(.deleted, reason: .expired)
+            return record(.deleted, reason: .expired)
         }
         try promise(timer.progress.state == .running, "\(timer.id) fires while \(timer.progress.state.name)")
         let due = timer.progress.due
@@ -169,7 +169,7 @@ extension ModelStep {
             guard timer.progress.state == .running else { return }
             leaveMovedInstant(timer.progress.due)
             notePlanned(byCommand: false)
-            return tell(nil)
+            return record(nil)
         }
         if rules.misfire == .once {
             return fire(.misfire, last.due, missed: last.before, next: timer.following(last.due, now))

@@ -102,7 +102,7 @@ struct DurabilityTests {
             do throws(ServiceError) { try rig.create("t\(number)", payload: Self.large) } catch { refusal = error }
         }
         #expect(refusal == .overloaded)
-        #expect(throws: ServiceError.overloaded) { try rig.tell("beat", .suspend) }
+        #expect(throws: ServiceError.overloaded) { try rig.apply("beat", .suspend) }
         #expect(rig.locked { $0.batch.byteCount } < 66 << 20)
         // The loop keeps asking while it is held.
         for _ in 0..<10 {

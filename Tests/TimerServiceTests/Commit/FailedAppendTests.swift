@@ -56,9 +56,9 @@ struct FailedAppendTests {
         faulty.plan(outcome)
         faulty.failOpens(failingOpens)
         store.shut()
-        let first = try rig.tell("a", .suspend)
+        let first = try rig.apply("a", .suspend)
         try eventually("the append is under way") { store.isHolding }
-        let second = try rig.tell("a", .cancel)
+        let second = try rig.apply("a", .cancel)
         store.unshut()
         #expect(try rig.fate(second) == .lost)
         try waitForRecovery(rig)
@@ -83,7 +83,7 @@ struct FailedAppendTests {
         let position = try rig.create("a")
         try waitForOutage(rig)
         #expect(throws: ServiceError.storageUnavailable) { try rig.create("b") }
-        #expect(throws: ServiceError.storageUnavailable) { try rig.tell("old", .suspend) }
+        #expect(throws: ServiceError.storageUnavailable) { try rig.apply("old", .suspend) }
         #expect(throws: ServiceError.storageUnavailable) {
             try rig.change { turn throws(ServiceError) in
                 let hash = Hash128(high: 1, low: 1)

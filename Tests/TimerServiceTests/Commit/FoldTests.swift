@@ -83,7 +83,7 @@ struct FoldTests {
             let rig = try Rig(store, time: time)
             for _ in 0..<2 {
                 try rig.create("a")
-                try rig.tell("a", .suspend)
+                try rig.apply("a", .suspend)
                 versions.append(try #require(rig.live["a"]).progress.version)
                 try rig.change { turn throws(ServiceError) in try turn.delete(rig.key("a"), if: .none) }
             }

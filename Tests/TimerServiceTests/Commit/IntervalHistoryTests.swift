@@ -73,9 +73,9 @@ struct IntervalHistoryTests {
         switch Int.random(in: 0..<8, using: &generator) {
         case 0..<3: return try rig.create(id, TimerRules(.every(1 << 40, first: .period)))
         case 3: return try rig.change { turn throws(ServiceError) in try turn.delete(rig.key(id), if: .none) }
-        case 4: return try rig.tell(id, .fire)
-        case 5: return try rig.tell(id, .resume)
-        default: return try rig.tell(id, .suspend)
+        case 4: return try rig.apply(id, .fire)
+        case 5: return try rig.apply(id, .resume)
+        default: return try rig.apply(id, .suspend)
         }
     }
 

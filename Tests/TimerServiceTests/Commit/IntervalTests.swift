@@ -53,8 +53,8 @@ struct IntervalTests {
         try begin(first, "a", "b")
         var shown = 0 as Int64
         for _ in 0..<3 {
-            try first.tell("a", .suspend)
-            shown = try first.tell("a", .resume)
+            try first.apply("a", .suspend)
+            shown = try first.apply("a", .resume)
         }
         try show(first)
         #expect(first.engine.fate(of: shown) == .durable)
@@ -67,7 +67,7 @@ struct IntervalTests {
         let second = try rig(disk, next)
         #expect(second.progress("a")?.version == 1)
         #expect(second.progress("b") == untouched)
-        let position = try second.tell("a", .suspend)
+        let position = try second.apply("a", .suspend)
         #expect(position > shown)
         #expect(try #require(second.progress("a")?.version) > version)
         try second.create("new")
@@ -80,7 +80,7 @@ struct IntervalTests {
     @Test func `a clean stop leaves versions and ids as they are`() throws {
         var rig = try rig()
         try begin(rig, "a")
-        try rig.tell("a", .suspend)
+        try rig.apply("a", .suspend)
         rig.stop()
         rig = try self.rig()
         let marks = try rig.records().compactMap { record -> Bool? in
@@ -88,7 +88,7 @@ struct IntervalTests {
             return mark == HighWaterMark(position: record.position, version: 0)
         }
         #expect(marks.last == true)
-        try rig.tell("a", .resume)
+        try rig.apply("a", .resume)
         #expect(rig.progress("a")?.version == 3)
         rig.stop()
     }
@@ -100,14 +100,14 @@ struct IntervalTests {
         // The calendar moves on beyond what the mark covers.
         time.pass(milliseconds: 86_400_000 * 2)
         gated.shut()
-        let position = try rig.tell("a", .suspend)
+        let position = try rig.apply("a", .suspend)
         try eventually("it is written at once") { gated.isHolding }
         #expect(rig.engine.fate(of: position) == .pending)
         #expect(rig.hub.head < position)
         gated.unshut()
         #expect(try rig.fate(position) == .durable)
         try show(rig)
-        let next = try rig.tell("a", .resume)
+        let next = try rig.apply("a", .resume)
         #expect(rig.engine.fate(of: next) == .durable)
         rig.stop()
     }
@@ -118,7 +118,7 @@ struct IntervalTests {
         try begin(rig, "a")
         rig.locked { $0.scheduler.noteLostVersions(1 << 20) }
         gated.shut()
-        let position = try rig.tell("a", .suspend)
+        let position = try rig.apply("a", .suspend)
         try eventually("it is written at once") { gated.isHolding }
         #expect(rig.engine.fate(of: position) == .pending)
         gated.unshut()
@@ -134,7 +134,7 @@ struct IntervalTests {
     func `a disk that fails for a while loses nothing that was shown`(_ outcome: FaultyLogStore.Outcome) throws {
         let rig = try rig()
         try begin(rig, "a", "b")
-        let position = try rig.tell("a", .suspend)
+        let position = try rig.apply("a", .suspend)
         try show(rig)
         store.plan(outcome)
         store.failOpens(2)
@@ -144,7 +144,7 @@ struct IntervalTests {
         #expect(rig.locked { $0.restarts } == 0)
         #expect(rig.engine.fate(of: position) == .durable)
         #expect(rig.progress("a")?.state == .suspended)
-        try rig.tell("b", .suspend)
+        try rig.apply("b", .suspend)
         rig.log.hurry()
         try rig.expectFoldIsLive()
         rig.stop()
@@ -168,7 +168,7 @@ struct IntervalTests {
         let rig = try rig(memory)
         try begin(rig, "a")
         let head = rig.engine.durableHead
-        let shown = try rig.tell("a", .suspend)
+        let shown = try rig.apply("a", .suspend)
         try show(rig)
         let version = try #require(rig.progress("a")?.version)
         var records: [UInt8] = []
@@ -181,7 +181,7 @@ struct IntervalTests {
         #expect(rig.engine.fate(of: shown) == .lost)
         #expect(rig.progress("a")?.state == .running)
         #expect(rig.hub.row(holding: shown) == nil)
-        let next = try rig.tell("a", .suspend)
+        let next = try rig.apply("a", .suspend)
         #expect(next > foreign[0].last)
         #expect(try #require(rig.progress("a")?.version) > version)
         #expect(try rig.fate(next) == .durable)

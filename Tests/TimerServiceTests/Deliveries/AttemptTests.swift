@@ -46,7 +46,7 @@ struct AttemptTests {
         let store = FaultyLogStore()
         let rig = try Rig(store)
         try create(rig)
-        try rig.tell("t", .fire)
+        try rig.apply("t", .fire)
         try rig.settle()
         let id = try #require(rig.begin(ready(rig)).first).id
         let failed = AttemptEnd(
@@ -92,7 +92,7 @@ struct AttemptTests {
         let store = MemoryLogStore()
         let rig = try Rig(store)
         try create(rig)
-        try rig.tell("t", .fire)
+        try rig.apply("t", .fire)
         try rig.settle()
         let first = try #require(rig.begin(ready(rig)).first)
         #expect(first.redrivenAt == nil)
@@ -117,7 +117,7 @@ struct AttemptTests {
         let gate = GatedLogStore(MemoryLogStore())
         let rig = try Rig(gate)
         try create(rig)
-        try rig.tell("t", .fire)
+        try rig.apply("t", .fire)
         try rig.settle()
         let id = try #require(ready(rig).first)
         gate.shut()
@@ -162,7 +162,7 @@ struct AttemptTests {
         let rig = try Rig(store)
         for number in 0..<5 {
             try create(rig, "t\(number)")
-            try rig.tell("t\(number)", .fire)
+            try rig.apply("t\(number)", .fire)
         }
         try rig.settle()
         var queues = HostQueues<Int64>(perHost: 1, concurrency: 8)

@@ -20,7 +20,7 @@ struct WillTests {
 
     /// Fires the timer and makes its delivery a dead letter. Returns the delivery's id.
     private func die(_ rig: Rig) throws -> Int64 {
-        try rig.tell("t", .fire)
+        try rig.apply("t", .fire)
         try rig.settle()
         let id = try #require(begin(rig)).id
         var outcome = DeliveryOutcome(.deliveryDead, delivery: id, attempt: 12)
@@ -154,7 +154,7 @@ struct WillTests {
     @Test func `a timer that leaves no dead letters leaves no will`() throws {
         let rig = try Rig()
         try create(rig, url: "http://first.test/")
-        try rig.tell("t", .fire)
+        try rig.apply("t", .fire)
         try delete(rig)
         try rig.settle()
         #expect(try rig.records().allSatisfy { if case .will = $0.content { false } else { true } })

@@ -93,8 +93,8 @@ struct HoldBoundTests {
                 var bytes = definition(name, rules, webhook: [1, 2, 3])
                 _ = try turn.create(rig.key(name), definition: &bytes)
             }
-            oldest.append(try rig.tell(name, .fire))
-            for _ in 1..<500 { try rig.tell(name, .fire) }
+            oldest.append(try rig.apply(name, .fire))
+            for _ in 1..<500 { try rig.apply(name, .fire) }
         }
         try rig.settle()
         #expect(rig.begin(oldest).count == 4)

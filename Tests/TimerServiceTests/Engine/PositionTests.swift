@@ -59,7 +59,7 @@ struct PositionTests {
         try rig.create("a")
         for command in [.suspend, .resume, .cancel] as [TimerCommand] {
             rig.time.pass(milliseconds: 3)
-            try rig.tell("a", command)
+            try rig.apply("a", command)
         }
         try rig.settle()
         let events = try rig.records().filter(\.isEvent)

@@ -21,7 +21,7 @@ struct SubscriptionTests {
     }
 
     /// Subscribes as a request for a stream does; the stream itself may never begin.
-    private func knock(_ rig: Rig, _ id: String = "t") throws(ServiceError) {
+    private func requestStream(_ rig: Rig, _ id: String = "t") throws(ServiceError) {
         try rig.change { turn throws(ServiceError) in
             let key = rig.key(id)
             guard let slot = turn.find(key) else { throw .refused(.notFound) }
@@ -30,7 +30,7 @@ struct SubscriptionTests {
     }
 
     private func come(_ rig: Rig, _ id: String = "t") throws(ServiceError) {
-        try knock(rig, id)
+        try requestStream(rig, id)
         rig.engine.subscribe(rig.key(id))
     }
 
@@ -110,12 +110,12 @@ struct SubscriptionTests {
 
     @Test func `a stream that was let in and never came to it is as if it had left`() throws {
         let rig = try rig()
-        try knock(rig)
+        try requestStream(rig)
         pass(rig, 2_000)
         #expect(try told(rig) == ["created", "activated", "suspended unsubscribed"])
-        try knock(rig)
+        try requestStream(rig)
         pass(rig, 1_000)
-        try knock(rig)
+        try requestStream(rig)
         pass(rig, 1_000)
         #expect(try state(rig) == .running)
         pass(rig, 1_000)
@@ -126,12 +126,12 @@ struct SubscriptionTests {
     @Test func `what a command suspended stays so, and what has ended`() throws {
         let rig = try rig()
         try come(rig)
-        try rig.tell("t", .suspend)
+        try rig.apply("t", .suspend)
         leave(rig)
         pass(rig, 3_000)
         try come(rig)
         #expect(try state(rig) == .suspended)
-        try rig.tell("t", .cancel)
+        try rig.apply("t", .cancel)
         leave(rig)
         pass(rig, 3_000)
         try come(rig)
@@ -262,7 +262,7 @@ struct SubscriptionTests {
 
     @Test func `one that is deleted, replaced or kicked during the wait does no harm`() throws {
         let (rig, first) = try restarted(Self.rules(.watchdog(60_000)))
-        try rig.tell("t", .kick)
+        try rig.apply("t", .kick)
         pass(rig, 20_000)
         #expect(try state(rig) == .suspended)
         try come(rig)

@@ -82,7 +82,7 @@ struct ReplayerTests {
         try rig.create("b", TimerRules(.after(1 << 40)))
         for _ in 0..<10 {
             for command in [TimerCommand.suspend, .resume] {
-                for id in ["a", "b"] { try rig.tell(id, command) }
+                for id in ["a", "b"] { try rig.apply(id, command) }
                 try rig.settle()
             }
         }

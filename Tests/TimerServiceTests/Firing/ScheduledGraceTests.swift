@@ -61,7 +61,7 @@ struct ScheduledGraceTests {
         #expect(try alarms(again) == 0)
         run(again, seconds: 15)
         #expect(try alarms(again) == 1)
-        try again.tell("dog", .kick)
+        try again.apply("dog", .kick)
         try again.expectFoldIsLive()
         #expect(again.progress("dog")?.flags == .awaiting)
         again.stop()

@@ -141,7 +141,7 @@ struct OutageTests {
         rig.time.pass(milliseconds: 5)
         #expect(rig.engine.fire() == .held)
         #expect(asked.value == 2)
-        try rig.tell("dog", .kick)
+        try rig.apply("dog", .kick)
         reader.reportRead(round: 2)
         rig.fire()
         // The only fire is the shot's.
@@ -213,7 +213,7 @@ struct OutageTests {
             #expect(rig.engine.durableHead > newest)
             newest = rig.engine.durableHead
         }
-        try rig.tell("dog", .cancel)
+        try rig.apply("dog", .cancel)
         rig.fire()
         try rig.settle()
         newest = rig.engine.durableHead

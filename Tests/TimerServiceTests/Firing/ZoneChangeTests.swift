@@ -60,7 +60,7 @@ struct ZoneChangeTests {
         try rig.change { turn throws(ServiceError) in
             _ = try turn.apply(.reschedule, rig.key("moved"), target: .after(5000), if: .none)
         }
-        try rig.tell("held", .suspend)
+        try rig.apply("held", .suspend)
         try rig.settle()
         let due = try #require(rig.progress("moved")?.due)
         rig.stop()

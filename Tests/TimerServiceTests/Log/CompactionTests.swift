@@ -94,9 +94,9 @@ struct CompactionTests {
         try rig.create("a")
         try rig.settle()
         for _ in 0..<100 {
-            try rig.tell("a", .suspend)
+            try rig.apply("a", .suspend)
             try rig.settle()
-            try rig.tell("a", .resume)
+            try rig.apply("a", .resume)
             try rig.settle()
             rig.time.pass(milliseconds: 5000)
         }

@@ -21,11 +21,11 @@ struct KickHashTests {
         let rig = try Rig(store, time: time)
         let half = UInt32(rig.key("dog").hash >> 32)
         try rig.create("dog", TimerRules(.watchdog(3_600_000)))
-        try rig.tell("dog", .kick)
+        try rig.apply("dog", .kick)
         try rig.settle()
         if let outcome {
             store.plan(outcome)
-            _ = try rig.fate(try rig.tell("dog", .kick))
+            _ = try rig.fate(try rig.apply("dog", .kick))
             try eventually("storage works again") { rig.locked { !$0.storageFails } }
         }
         let kicks = try #require(rig.live["dog"]?.kicks?.kickCount)

@@ -23,7 +23,7 @@ struct KickLogTests {
         let rig = try Rig(store)
         try dogs(1, rig)
         store.shut()
-        let position = try rig.tell("dog0", .kick)
+        let position = try rig.apply("dog0", .kick)
         #expect(rig.engine.fate(of: position) == .pending)
         let shown = rig.engine.turn { turn in
             turn.find(rig.key("dog0")).map { slot in
@@ -41,11 +41,11 @@ struct KickLogTests {
         let rig = try Rig(store)
         try dogs(2, rig)
         store.plan(.unknownAndLost)
-        let position = try rig.tell("dog0", .kick)
+        let position = try rig.apply("dog0", .kick)
         #expect(try rig.fate(position) == .lost)
         try eventually("storage works again") { rig.locked { !$0.storageFails } }
         #expect(rig.live["dog0"]?.kicks?.kickCount == 0)
-        try rig.tell("dog0", .kick)
+        try rig.apply("dog0", .kick)
         try rig.expectFoldIsLive()
         #expect(rig.live["dog0"]?.kicks?.kickCount == 1)
         rig.stop()
@@ -100,7 +100,7 @@ struct KickLogTests {
             var bytes = definition("dog", rules, webhook: [1])
             _ = try turn.create(rig.key("dog"), definition: &bytes)
         }
-        try rig.tell("dog", .fire)
+        try rig.apply("dog", .fire)
         try rig.settle()
         var isLast = true
         var restarts = 0
@@ -109,7 +109,7 @@ struct KickLogTests {
         gate.shut()
         try rig.create("other")
         try eventually("a batch is under way") { gate.isHolding }
-        try rig.tell("dog", .kick)
+        try rig.apply("dog", .kick)
         var outcome = DeliveryOutcome(.deliveryDead, delivery: attempt.id, attempt: 1)
         outcome.reason = .gone
         _ = rig.engine.settle([AttemptEnd(outcome: outcome)][...])
@@ -160,7 +160,7 @@ struct KickLogTests {
         let compactor = LogCompaction(rig.log, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
         try dogs(1, rig)
         for _ in 0..<1500 {
-            try rig.tell("dog0", .kick)
+            try rig.apply("dog0", .kick)
             try rig.settle()
             while try compactor.round(try rig.store.makeReader()) {}
         }
@@ -199,11 +199,11 @@ struct KickLogTests {
         let rig = try Rig()
         let compactor = LogCompaction(rig.log, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
         try dogs(2, rig)
-        try rig.tell("dog0", .kick)
-        for _ in 0..<3000 { try rig.tell("dog1", .kick) }
+        try rig.apply("dog0", .kick)
+        for _ in 0..<3000 { try rig.apply("dog1", .kick) }
         try rig.settle()
         for _ in 0..<1000 {
-            try rig.tell("dog1", .kick)
+            try rig.apply("dog1", .kick)
             try rig.settle()
             while try compactor.round(try rig.store.makeReader()) {}
         }

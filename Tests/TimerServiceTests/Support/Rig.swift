@@ -83,7 +83,7 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
 
     /// Applies a command to a timer. Returns the position of the newest record.
     @discardableResult
-    func tell(_ id: String, _ command: TimerCommand) throws(ServiceError) -> Int64 {
+    func apply(_ id: String, _ command: TimerCommand) throws(ServiceError) -> Int64 {
         try change { turn throws(ServiceError) in _ = try turn.apply(command, key(id), if: .none) }
     }
 
