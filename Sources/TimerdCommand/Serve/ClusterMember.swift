@@ -10,8 +10,6 @@ final class ClusterMember: ClusterPlace, LogHost {
     private struct State {
         var service: TimerService?
         var loop: MembershipLoop?
-        var isAwaitingAcceptance = false
-        var hasLeft = false
     }
 
     let lease = Lease()
@@ -21,6 +19,7 @@ final class ClusterMember: ClusterPlace, LogHost {
     /// A closure that is called now and then while the log is read.
     private let moved: @Sendable () -> Void
     private let state = Guarded(State())
+    private let acceptance = AcceptanceWatch()
     /// The routes to the other servers, once this server has joined with an address for them.
     let routeWatch = RouteWatch()
 
@@ -83,33 +82,13 @@ final class ClusterMember: ClusterPlace, LogHost {
         }
     }
 
-    /// Waits, on a thread of its own, until an operator accepts the rows that the database has lost.
+    /// Waits, on a thread of its own, until an operator accepts the rows that the database has lost. Called before the
+    /// loss is reported: see `AcceptanceWatch.begin`.
     func awaitAcceptance(_ address: PostgresAddress) {
-        let isFirst = state.withLock { state in
-            defer { state.isAwaitingAcceptance = true }
-            return !state.isAwaitingAcceptance
-        }
-        if isFirst { _ = Thread(name: "losses") { [weak self] in self?.watchAcceptance(address) } }
-    }
-
-    private func watchAcceptance(_ address: PostgresAddress) {
-        var before: [UInt8]?
-        while state.withLock({ !$0.hasLeft }) {
-            // No acceptance can be read while the database can't be reached; the next round tries again.
-            if let latest = try? LossAcceptance.latest(address) {
-                if let before, before != latest {
-                    state.withLock { $0.isAwaitingAcceptance = false }
-                    state.withLock { $0.service }?.acceptLoss()
-                    return
-                }
-                before = latest
-            }
-            _ = state.wait(nanoseconds: Self.acceptancePause) { $0.hasLeft ? () : nil }
+        acceptance.begin(reading: { () throws(StoreError) in try LossAcceptance.latest(address) }) { [weak self] in
+            self?.state.withLock { $0.service }?.acceptLoss()
         }
     }
-
-    /// Nanoseconds between two checks for an accepted loss.
-    private static let acceptancePause: Int64 = 1_000_000_000
 
     /// Stops taking logs; a log that this server owns stays until `leave`.
     func drain() { state.withLock { $0.loop }?.drain() }
@@ -117,7 +96,7 @@ final class ClusterMember: ClusterPlace, LogHost {
     /// Leaves the cluster, so that another server may take over at once, and closes every connection. Waits up to
     /// `seconds`.
     func leave(seconds: Double) {
-        state.update { $0.hasLeft = true }
+        acceptance.end()
         routeWatch.stop()
         let (service, loop) = state.withLock { ($0.service, $0.loop) }
         loop?.leave(promised: service?.claimedThrough ?? .max, seconds: seconds)
@@ -135,6 +114,58 @@ final class ClusterMember: ClusterPlace, LogHost {
     func drop() { state.withLock { $0.service }?.drop() }
 
     func report(_ event: ClusterEvent) { tell(event) }
+}
+
+/// Waits until an operator accepts the rows that the database has lost.
+final class AcceptanceWatch: Sendable {
+    private struct State {
+        var isWaiting = false
+        var isEnded = false
+    }
+
+    private let state = Guarded(State())
+    private let pause: Int64
+
+    /// - Parameter pause: nanoseconds between two checks for an acceptance.
+    init(pause: Int64 = 1_000_000_000) { self.pause = pause }
+
+    /// Waits, on a thread of its own, until there is another acceptance than at the time of this call, and calls
+    /// `accepted` then. Does nothing where it waits already.
+    ///
+    /// The last acceptance is read before this returns, and the loss is reported afterwards, so an acceptance that
+    /// follows the report is another one. Where that read fails, the first that succeeds takes its place: an acceptance
+    /// between the two may have been for an earlier loss, so it does not count.
+    ///
+    /// - Parameter latest: reads the mark of the last acceptance.
+    func begin(
+        reading latest: @escaping @Sendable () throws(StoreError) -> [UInt8], _ accepted: @escaping @Sendable () -> Void
+    ) {
+        let isFirst = state.withLock { state in
+            defer { state.isWaiting = true }
+            return !state.isWaiting
+        }
+        guard isFirst else { return }
+        let before = try? latest()
+        Thread(name: "losses") { [self] in wait(before, latest, accepted) }.detach()
+    }
+
+    /// Ends the wait, without an acceptance.
+    func end() { state.update { $0.isEnded = true } }
+
+    private func wait(
+        _ before: [UInt8]?, _ latest: @Sendable () throws(StoreError) -> [UInt8], _ accepted: @Sendable () -> Void
+    ) {
+        var before = before
+        while state.wait(nanoseconds: pause, { $0.isEnded ? () : nil }) == nil {
+            // No acceptance can be read while the database can't be reached; the next round tries again.
+            guard let mark = try? latest() else { continue }
+            if let before, before != mark {
+                state.withLock { $0.isWaiting = false }
+                return accepted()
+            }
+            before = mark
+        }
+    }
 }
 
 /// The URL of a server, unless the configuration gives one.

@@ -190,8 +190,8 @@ extension ServerRun {
         let member = ClusterMember(store, moved: recovery.beat, tell: operatorLog.reportCluster)
         let log = operatorLog.report
         let service = try service(store, member: member, recovery) { [weak member] event in
-            log(event)
             if case .rowsLost = event { member?.awaitAcceptance(address) }
+            log(event)
         }
         return Opened(service: service, member: member, address: address)
     }
