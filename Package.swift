@@ -103,6 +103,7 @@ let package = Package(
                 "TimerdCommand", "TimerAPI", "TimerService", "TimerLog", "HTTPServer", "HTTPClient", "WireJSON",
                 "TimerCore", "Webhooks", "Platform", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "SimulationTests",

@@ -8,9 +8,11 @@ import TimerService
 /// Writes to the log what an operator should know.
 final class OperatorLog: Sendable {
     private struct State {
-        /// Events from before the server was up, held until `open` writes them; nil from then on. If the start fails
-        /// they are not written: its one line gives the reason.
+        /// The events before the server was up, at most `heldEvents`; nil once they are written. A start that fails
+        /// writes one line, with its reason.
         var held: [ServiceEvent]? = []
+        /// Whether a thread writes the held events.
+        var isOpening = false
         /// The last time at which each reason of a continuing failure was written, on the monotonic clock.
         var told: [String: Int64] = [:]
         /// Whether a storage failure was written, and its end was not.
@@ -19,6 +21,8 @@ final class OperatorLog: Sendable {
 
     let logger: Logger
     private let state = Guarded(State())
+    /// The most events that are held: with more of them the start takes so long that an operator should know why.
+    static let heldEvents = 64
     /// Nanoseconds between two lines about the same reason.
     private static let repeatPause: Int64 = 60_000_000_000
     /// Most reasons that are remembered; with more of them all are forgotten.
@@ -27,23 +31,43 @@ final class OperatorLog: Sendable {
     /// Makes a log that writes to `logger`.
     init(_ logger: Logger) { self.logger = logger }
 
-    /// Writes the events that were held, and from now on every event at once.
+    /// Writes the events that were held, and from then on every event at once.
+    ///
+    /// Events that come meanwhile are held too, as far as there is room, so that none is written ahead of an older one.
     func open() {
-        let events = state.withLock { state in
-            defer { state.held = nil }
-            return state.held ?? []
+        let isFirst = state.withLock { state in
+            defer { state.isOpening = true }
+            return !state.isOpening
         }
-        for event in events { tell(event) }
+        guard isFirst else { return }
+        while let events = takeHeld() {
+            for event in events { tell(event) }
+        }
+    }
+
+    /// Takes the events that are held; nil where there are none, and from then on no more are held.
+    private func takeHeld() -> [ServiceEvent]? {
+        state.withLock { state in
+            guard let events = state.held, !events.isEmpty else {
+                state.held = nil
+                return nil
+            }
+            state.held = []
+            return events
+        }
     }
 
     /// Takes an event. May be called on any thread.
     var report: @Sendable (ServiceEvent) -> Void {
         { [self] event in
             let isHeld = state.withLock { state in
+                guard let count = state.held?.count, count < Self.heldEvents else { return false }
                 state.held?.append(event)
-                return state.held != nil
+                return true
             }
-            if !isHeld { tell(event) }
+            if isHeld { return }
+            open()
+            tell(event)
         }
     }
 
