@@ -268,7 +268,7 @@ def restart(how, times):
         clients.stop()
         inserts.stop()
         again = metric(running, "timerd_takeovers_total") - takeovers
-        sample(f"restart-{how}-folded", again + running.log_text().count("read anew"))
+        sample(f"restart-{how}-folded", again + running.log_text().count("the log was read again"))
 
 
 # --- An idle node

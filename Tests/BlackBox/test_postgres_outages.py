@@ -77,8 +77,8 @@ def test_a_restart_of_the_database_loses_nothing_and_folds_nothing_anew(postgres
     creators.check(database)
     assert seen == [event["id"] for event in api.history()][:len(seen)]
     log = server.log_text()
-    assert "read anew" not in log, log
-    # Each restart is told once.
+    assert "the log was read again" not in log, log
+    # Each restart is reported once.
     begun = [line for line in log.splitlines() if "storage took no write" in line]
     ended = [line for line in log.splitlines() if "storage works again" in line]
     assert 1 <= len(begun) == len(ended) <= 2, log

@@ -81,7 +81,7 @@ extension ActiveLog {
         hub.reset(head: newHead, keeping: kept)
         trim.reset(held: bytes)
         engine.restart(&state, keeping: kept, isLoss: request.followsLoss)
-        report(.readAnew(seconds: Double(Clocks.monotonic() - begun) / 1e9))
+        report(.logRefolded(seconds: Double(Clocks.monotonic() - begun) / 1e9))
         if request.followsLoss {
             // An earlier acceptance was for another loss.
             acceptsLoss.store(engine.configuration.acceptsLosses, ordering: .releasing)

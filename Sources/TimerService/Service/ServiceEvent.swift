@@ -12,7 +12,7 @@ public enum ServiceEvent: Sendable {
     case storageStillFailing(StoreError)
     /// The state of a log was dropped and read from storage again, as the outcome of an append was unknown or not
     /// as expected.
-    case readAnew(seconds: Double)
+    case logRefolded(seconds: Double)
     /// Changes are taken again.
     case storageRecovered
     /// The storage has lost rows that it had promised to keep, those after one position through another. Nothing

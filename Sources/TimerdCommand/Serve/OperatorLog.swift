@@ -105,8 +105,8 @@ final class OperatorLog: Sendable {
         case .appendFailed(let outcome): logFirstFailure(outcome)
         case .storageStillFailing(let error):
             logThrottled("storage still fails", "\(error)")
-        case .readAnew(let seconds):
-            logger.notice("the log was read anew", metadata: ["ms": Self.milliseconds(seconds)])
+        case .logRefolded(let seconds):
+            logger.notice("the log was read again", metadata: ["ms": Self.milliseconds(seconds)])
         case .storageRecovered:
             if endOutage() { logger.notice("storage works again; changes are taken") }
         case .rowsLost(let kept, let last):

@@ -122,7 +122,7 @@ extension Simulation {
         if !server.commitStep() { try promise(isDoomed, "the committer gave up") }
         if isDoomed { return try restart(after: .process) }
         followFolds()
-        try promise(seenRestarts == server.engine.restarts, "the log was folded anew without a cause")
+        try promise(seenRestarts == server.engine.restarts, "the log was folded again without a cause")
         try resolve()
     }
 
