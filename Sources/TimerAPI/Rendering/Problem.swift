@@ -210,7 +210,7 @@ extension Problem {
 
     /// The refusal of a request whose answer rests on records that were lost.
     static var lost: Problem {
-        var problem = Problem(.storageUnavailable, "storage did not take the change; nothing of it stands")
+        var problem = Problem(.storageUnavailable, "storage did not take the change; nothing was changed")
         problem.outcome = "none"
         problem.retryAfter = 1
         return problem
@@ -242,7 +242,7 @@ extension Problem {
     package static func ownerUnreachable(owner: String?) -> Problem {
         var problem = Problem(
             .ownerUnavailable,
-            "the node that answers for the timer has gone; whether the change stands is not known")
+            "the node that answers for the timer is unreachable; whether the change was made is not known")
         problem.owner = owner
         problem.outcome = "unknown"
         problem.retryAfter = 1
@@ -262,13 +262,13 @@ extension Problem {
     /// nothing was changed.
     mutating func markPartlyApplied() {
         guard (status ?? kind.status) == 503 else { return }
-        detail = "the run was cut short; some of its changes may stand"
+        detail = "the run was cut short; some of its changes may have been made"
         outcome = "unknown"
     }
 
     /// The problem of a request whose outcome is not known, since storage took too long.
     static var unknownOutcome: Problem {
-        var problem = Problem(.storageUnavailable, "storage has not answered; whether the change stands is not known")
+        var problem = Problem(.storageUnavailable, "storage has not answered; whether the change was made is not known")
         problem.outcome = "unknown"
         problem.retryAfter = 1
         return problem

@@ -99,19 +99,20 @@ enum ProblemKind: String, CaseIterable {
                 + "application/merge-patch+json, batch application/x-ndjson."
         case .tooLarge: "Send less: `detail` names the limit."
         case .notFound:
-            "Check the path. A timer that ended is gone after its `retain`; `commands` lists the commands there are."
+            "Check the path. A timer that ended is removed after its `retain`; `commands` lists the commands that "
+                + "exist."
         case .methodNotAllowed: "Use a method that the `Allow` header names."
         case .illegalTransition:
-            "`state` is where the timer is, `allowed` the commands that are legal there. Often another client was first."
+            "`state` is the timer's state, `allowed` the commands that are legal in it. Often another client was first."
         case .notAWatchdog: "Make the timer with `watchdog` to kick it."
         case .timerExists: "Choose another id, or replace the timer with PUT."
-        case .versionMismatch: "Read the timer again and decide anew; `current` is its version."
+        case .versionMismatch: "Read the timer again and decide again; `current` is its version."
         case .idempotencyMismatch: "Use a new key for a new request."
         case .idempotencyInProgress: "Repeat the request in a moment."
         case .timerLimit: "Delete timers, or start the server with a larger `--max-timers`."
         case .streamLimit: "Close streams, or start the server with a larger `--max-streams`."
         case .eventsExpired: "List the timers again, then follow from the list's `Event-Id`."
-        case .overloaded: "Repeat the request after `Retry-After`. `outcome` is `none`: nothing stands."
+        case .overloaded: "Repeat the request after `Retry-After`. `outcome` is `none`: nothing was changed."
         case .crossOrigin:
             "Call the API from a page of the same origin, or from outside of a browser. A proxy before the server must pass "
                 + "`Host` on as the browser sent it."
@@ -120,21 +121,22 @@ enum ProblemKind: String, CaseIterable {
                 + "tokens."
         case .unauthorized: "Send `Authorization: Bearer` with a token of the server's token file."
         case .ownerUnavailable:
-            "Repeat the request after `Retry-After`, or at `owner`, the node that answers for the timer, where that is "
-                + "known. With `outcome` `none` nothing stands; with `unknown` repeat it with its Idempotency-Key, or look."
+            "Repeat the request after `Retry-After`, or at `owner`, the node that answers for the timer, if that is "
+                + "known. With `outcome` `none` nothing was changed; with `unknown` repeat the request with its "
+                + "Idempotency-Key, or read the timer."
         case .storageUnavailable:
-            "Repeat the request after `Retry-After`. With `outcome` `none` nothing stands; with `unknown` repeat it "
-                + "with its Idempotency-Key, or look."
-        case .shuttingDown: "Repeat the request once the server is back. `outcome` is `none`: nothing stands."
+            "Repeat the request after `Retry-After`. With `outcome` `none` nothing was changed; with `unknown` repeat "
+                + "the request with its Idempotency-Key, or read the timer."
+        case .shuttingDown: "Repeat the request once the server is back. `outcome` is `none`: nothing was changed."
         case .drained:
             "An operator has drained the server, mostly because its timers move to another one. Ask that one, or repeat the "
-                + "request once `timerd undrain` was called. `outcome` is `none`: nothing stands."
+                + "request once `timerd undrain` was called. `outcome` is `none`: nothing was changed."
         case .stillRunning:
             "Drain the server that the export is of (`timerd drain`) and export again, so that no timer fires on both. For a "
                 + "copy that is meant to run beside it, import with `?copy=true`."
         case .notImplemented: "`detail` names what the server does not do: send the request without it."
         case .internalError:
-            "Look whether the change stands, and report the mistake: with the request and the server's log around it."
+            "Read whether the change was made, and report the mistake: with the request and the server's log around it."
         }
     }
 }
