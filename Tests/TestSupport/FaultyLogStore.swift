@@ -77,7 +77,7 @@ package final class FaultyLogStore: LogStore {
     package func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
         state.withLock { state in
             state.appended += 1
-            if state.isInDoubt { return .absent(StoreError(.io, "the log must be opened anew")) }
+            if state.isInDoubt { return .absent(StoreError(.io, "the log must be opened again")) }
             // An append without rows only checks head and epoch.
             let check = inner.append([], expecting: expecting, epoch: epoch)
             guard check == .durable else { return check }

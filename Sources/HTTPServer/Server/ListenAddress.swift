@@ -34,7 +34,7 @@ public enum ListenAddress: Sendable, Equatable {
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = host.dropFirst().dropLast()
         } else if host.contains(":") {
-            throw ListenError("\(text): an IPv6 address stands in brackets, [::1]:8080")
+            throw ListenError("\(text): an IPv6 address needs brackets, as [::1]:8080")
         }
         guard !host.isEmpty else { throw ListenError("\(text): the host is missing; 0.0.0.0 means every address") }
         self = .tcp(host: String(host), port: port)

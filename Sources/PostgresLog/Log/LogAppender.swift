@@ -48,7 +48,7 @@ final class LogAppender: @unchecked Sendable {  // unchecked: what changes is to
             let (found, isUnsettled) = log.withLock { ($0.end, $0.isUnsettled) }
             guard let end = found else { return .absent(PostgresLogStore.notOpen) }
             guard !isUnsettled else {
-                return .absent(StoreError(.unavailable, "what became of the append before is not settled"))
+                return .absent(StoreError(.unavailable, "the outcome of the append before is not settled"))
             }
             let refusal = AppendRules.refusal(rows, expecting: expecting, epoch: epoch, head: head(end))
             if let refusal { return refusal }

@@ -76,7 +76,7 @@ final class ImportRun {
         switch content {
         case .head(let isDrained, _):
             guard isFirst else {
-                throw Problem(.invalidRequest, "the export's first line stands at its beginning", pointer: "")
+                throw Problem(.invalidRequest, "the export's first line is only at its beginning", pointer: "")
             }
             guard isDrained || request.isCopy else {
                 throw Problem(.stillRunning, "the server was not drained when it made the export")

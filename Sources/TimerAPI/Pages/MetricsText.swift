@@ -11,7 +11,7 @@ struct MetricsText {
     /// Writes all metrics.
     init(_ context: APIContext) {
         let service = context.service
-        head("timerd_build_info", "gauge", "Always 1; the label tells the version.")
+        head("timerd_build_info", "gauge", "Always 1; the label is the version.")
         text += "timerd_build_info{version=\"\(context.configuration.version)\"} 1\n"
         single("timerd_ready", "gauge", "1 while /readyz is 200, else 0.", context.isReady ? 1 : 0)
         single(

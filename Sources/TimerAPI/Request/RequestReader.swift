@@ -32,7 +32,7 @@ struct RequestReader {
             let value = ticket.exchange.header("idempotency-key")
         else { return }
         guard ticket.exchange.headers.count(of: "idempotency-key") == 1 else {
-            return ticket.fail(Problem(.invalidRequest, "`Idempotency-Key` stands there more than once"))
+            return ticket.fail(Problem(.invalidRequest, "`Idempotency-Key` is given more than once"))
         }
         guard (1...APILimits.keyBytes).contains(value.bytes.count), value.bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else {

@@ -127,7 +127,7 @@ struct WebhookFields {
         for element in elements {
             let reader = FieldReader(document, element)
             let isDelivery = EventType.allCases.contains { $0.isDelivery && document.string(element, equals: $0.name) }
-            if isDelivery { throw reader.invalid("what becomes of a delivery is itself never delivered") }
+            if isDelivery { throw reader.invalid("the outcome of a delivery is itself never delivered") }
             guard let type = try reader.choice(deliverable.map { ($0.name, $0) }) else {
                 throw reader.invalid("this must be a type of event")
             }
@@ -271,7 +271,7 @@ extension WebhookFields {
             if whole.headers[index].value == WebhookJSON.headerMask {
                 guard let old, isSecret || old.value == WebhookJSON.headerMask else {
                     throw Self.refusal(
-                        name, "this is a mask, and no value is stored that it could stand for: give the value")
+                        name, "this is a mask, and no value is stored that it could mean: give the value")
                 }
                 whole.headers[index].value = old.value
             }
@@ -279,7 +279,7 @@ extension WebhookFields {
             if configuration.headers[index].value == WebhookJSON.headerMask,
                 !(stored.map { configuration.sameOrigin(as: $0) } ?? false)
             {
-                throw Self.refusal(name, "the URL leads to another origin than before: give the value anew, or `null`")
+                throw Self.refusal(name, "the URL leads to another origin than before: give the value again, or `null`")
             }
             if !whole.isSecret(name) { whole.secretHeaders.append(name) }
         }
@@ -298,10 +298,10 @@ extension WebhookFields {
     ) throws(WebhookError) -> WebhookSecret {
         func refusal(_ message: String) -> WebhookError { WebhookError(member: "secret", message: message) }
         guard let stored, !stored.secrets.isEmpty else {
-            throw refusal("this is a mask, and no secret is stored that it could stand for: give the whole secret")
+            throw refusal("this is a mask, and no secret is stored that it could mean: give the whole secret")
         }
         guard configuration.sameOrigin(as: stored) else {
-            throw refusal("the URL leads to another origin than before: give the whole secret anew, or `null`")
+            throw refusal("the URL leads to another origin than before: give the whole secret again, or `null`")
         }
         if let secret = WebhookSecret.matching(mask, in: stored.secrets) { return secret }
         let alike = stored.secrets.filter { $0.masked == mask }

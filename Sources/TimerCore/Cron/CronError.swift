@@ -94,7 +94,7 @@ extension CronError {
         switch character.properties.generalCategory {
         case .dashPunctuation: return "is no hyphen '-'"
         case .spaceSeparator, .lineSeparator, .paragraphSeparator, .control:
-            return "is no plain space, which stands between fields"
+            return "is no plain space, which separates fields"
         case .initialPunctuation, .finalPunctuation: return "is a quotation mark: leave it out"
         case .format: return "is invisible: delete it"
         default: return "is in no expression: they are ASCII"

@@ -330,11 +330,11 @@ extension CronDays {
         if let hash = item.firstIndex(of: UInt8(ascii: "#")) {
             let weekday = try field.value(item[..<hash]) % 7
             guard let nth = CronField.number(item[(hash + 1)...]), (1...5).contains(nth) else {
-                throw field.error("\(CronError.quote(item)): after # stands a number in 1-5")
+                throw field.error("\(CronError.quote(item)): # is followed by a number in 1-5")
             }
             nthWeekdays[nth] |= 1 << UInt8(weekday)
         } else if item.last.map(CronField.uppercase) == UInt8(ascii: "L") {
-            guard item.count > 1 else { throw field.error("L stands behind a day of the week, as in FRIL") }
+            guard item.count > 1 else { throw field.error("L follows a day of the week, as in FRIL") }
             lastOfWeekdays |= 1 << UInt8(try field.value(item.dropLast()) % 7)
         } else {
             return false

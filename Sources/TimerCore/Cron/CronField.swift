@@ -101,7 +101,7 @@ enum CronField: Int, CaseIterable {
 
     private func run(_ text: ArraySlice<UInt8>) throws(CronError) -> (first: Int, last: Int) {
         if isStar(text) { return (numbers.lowerBound, numbers.upperBound) }
-        if text.first == UInt8(ascii: "?") { throw error("? stands only for a whole day field") }
+        if text.first == UInt8(ascii: "?") { throw error("? can only be a whole day field") }
         guard let dash = text.firstIndex(of: UInt8(ascii: "-")) else {
             let value = try value(text)
             return (value, value)

@@ -217,7 +217,7 @@ final class LogWriter {
     /// Stops this writer, which writes nothing more. Returns the error to report now.
     private func fail(_ error: SQLiteFailure, _ activity: String) -> StoreError {
         let error = error.storeError(activity)
-        failure = StoreError(error.kind, "the log must be opened anew after: \(error)")
+        failure = StoreError(error.kind, "the log must be opened again after: \(error)")
         return error
     }
 

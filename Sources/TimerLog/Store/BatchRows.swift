@@ -110,7 +110,7 @@ public enum BatchRows {
             offset = range.upperBound
         }
         guard offset == bytes.count else {
-            throw StoreError(.damaged, "the row at position \(row.first) has bytes behind its last record")
+            throw StoreError(.damaged, "the row at position \(row.first) has bytes after its last record")
         }
         return header
     }

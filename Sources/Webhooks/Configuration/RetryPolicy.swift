@@ -146,7 +146,7 @@ public struct FinalStatuses: Sendable, Equatable {
     public static func refusal(of entry: Entry) -> String? {
         guard case .status(let status) = entry else { return nil }
         if (200...299).contains(status) { return "\(status) delivers: it can't make a delivery dead" }
-        if status == gone { return "410 stops the timer's webhook, and so can't stand here" }
+        if status == gone { return "410 stops the timer's webhook, so it can't be here" }
         return named.contains(status) ? nil : "a status that ends a delivery is 300 to 599, or \"4xx\""
     }
 

@@ -193,11 +193,11 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
         if now >= deadline {
             while let transfer = underWay.last {
                 var result = transfer.result(.aborted, now: now)
-                if result.status == 0 { (result.failure, result.error) = (.interrupted, "given up: stopping") }
+                if result.status == 0 { (result.failure, result.error) = (.interrupted, "ended: stopping") }
                 results.append(result)
                 remove(transfer)
             }
-            for request in awaited.takeAll() { end(request, .interrupted, "given up: stopping", now) }
+            for request in awaited.takeAll() { end(request, .interrupted, "ended: stopping", now) }
         }
         report()
         return underWay.isEmpty && awaited.count == 0

@@ -29,7 +29,7 @@ public struct WebhookSecret: Sendable, Equatable {
             throw WebhookError(
                 member: member,
                 message:
-                    "a secret's base64 stands for \(Self.keySizes.lowerBound) to \(Self.keySizes.upperBound) bytes,"
+                    "a secret's base64 encodes \(Self.keySizes.lowerBound) to \(Self.keySizes.upperBound) bytes,"
                     + " not \(key.count)")
         }
         self = secret

@@ -54,8 +54,8 @@ struct CronForeignTests {
         arguments: [
             ("0 9 * * 1\u{2013}5", "'1\u{2013}5': '\u{2013}' (U+2013) is no hyphen '-'"),
             ("0 9 * * MON\u{2212}FRI", "'MON\u{2212}FRI': '\u{2212}' (U+2212) is no hyphen '-'"),
-            ("0\u{A0}9 * * *", "'0<U+00A0>9': U+00A0 is no plain space, which stands between fields"),
-            ("0 9 * * *\n", "'*<U+000A>': U+000A is no plain space, which stands between fields"),
+            ("0\u{A0}9 * * *", "'0<U+00A0>9': U+00A0 is no plain space, which separates fields"),
+            ("0 9 * * *\n", "'*<U+000A>': U+000A is no plain space, which separates fields"),
             ("\u{FEFF}0 9 * * *", "'<U+FEFF>0': U+FEFF is invisible: delete it"),
             ("0 9 \u{2217} * *", "'\u{2217}': '\u{2217}' (U+2217) is no asterisk '*'"),
             ("0\u{FF0C}30 9 * * *", "'0\u{FF0C}30': '\u{FF0C}' (U+FF0C) is not the ASCII character ','"),

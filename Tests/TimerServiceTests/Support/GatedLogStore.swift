@@ -80,7 +80,7 @@ final class GatedLogStore: LogStore {
             if let left = state.passes { state.passes = left - 1 }
             return !state.isInDoubt
         }
-        guard isTransient else { return .absent(StoreError(.io, "the log must be opened anew")) }
+        guard isTransient else { return .absent(StoreError(.io, "the log must be opened again")) }
         return inner.append(rows, expecting: expecting, epoch: epoch)
     }
 

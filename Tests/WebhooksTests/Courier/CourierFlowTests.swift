@@ -112,7 +112,7 @@ struct CourierFlowTests {
         visits.wait { $0 < 5 ? nil : () }
         harness.courier.stop(deadlineSeconds: 0)
         #expect(harness.results.count == 5)
-        #expect(harness.results.wait(5).allSatisfy { $0.failure == .interrupted && $0.error == "given up: stopping" })
+        #expect(harness.results.wait(5).allSatisfy { $0.failure == .interrupted && $0.error == "ended: stopping" })
         #expect(harness.courier.inFlight == 0)
         receiver.stop()
     }

@@ -113,7 +113,7 @@ struct CourierLookupTests {
         harness.courier.submit(CourierHarness.posts(Array(repeating: "http://silent.test/", count: 50)))
         names.waitForLookups(1)
         harness.courier.stop(deadlineSeconds: 0)
-        #expect(harness.results.wait(50).allSatisfy { $0.failure == .interrupted && $0.error == "given up: stopping" })
+        #expect(harness.results.wait(50).allSatisfy { $0.failure == .interrupted && $0.error == "ended: stopping" })
         #expect(names.all == ["silent.test"])
         names.speak()
     }

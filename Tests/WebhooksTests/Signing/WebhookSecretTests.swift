@@ -17,9 +17,9 @@ struct WebhookSecretTests {
         ("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "a secret is `whsec_` and base64"),
         ("WHSEC_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "a secret is `whsec_` and base64"),
         ("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLa!w", "a secret is `whsec_` and base64"),
-        ("whsec_", "a secret's base64 stands for 24 to 64 bytes, not 0"),
-        ("whsec_" + String(repeating: "A", count: 31), "a secret's base64 stands for 24 to 64 bytes, not 23"),
-        ("whsec_" + String(repeating: "A", count: 87), "a secret's base64 stands for 24 to 64 bytes, not 65"),
+        ("whsec_", "a secret's base64 encodes 24 to 64 bytes, not 0"),
+        ("whsec_" + String(repeating: "A", count: 31), "a secret's base64 encodes 24 to 64 bytes, not 23"),
+        ("whsec_" + String(repeating: "A", count: 87), "a secret's base64 encodes 24 to 64 bytes, not 65"),
     ])
     func `another text is refused without showing it`(text: String, message: String) {
         #expect(throws: WebhookError(member: "secret/1", message: message)) {
