@@ -10,27 +10,27 @@ import subprocess
 import sys
 
 FILES = [
-    ("./timerd-data", "The data directory where --data and TIMERD_DATA name no other: the log (timers.db), the file whose lock "
-     "says who uses the directory (lock), and where the running server listens (listeners). The unit file has it in /var/lib/timerd."),
-    ("/etc/default/timerd", "Variables of the unit file, where timerd was installed as a package."),
+    ("./timerd-data", "The data directory if --data and TIMERD_DATA name no other: the log (timers.db), the file whose lock "
+     "shows that a process uses the directory (lock), and the running server's listeners (listeners). The unit file has it in /var/lib/timerd."),
+    ("/etc/default/timerd", "Variables of the unit file, if timerd was installed as a package."),
 ]
 EXIT = [
-    ("0", "It is done; of serve: a clean stop."),
-    ("1", "It did not work out; trying again may help."),
-    ("2", "Of apply --dry-run: something differs."),
+    ("0", "Done; for serve: a clean stop."),
+    ("1", "Failure; trying again may help."),
+    ("2", "apply --dry-run: something differs."),
     ("64", "The command line or a variable makes no sense."),
     ("78", "Configuration or data that can't be used; trying again does not help."),
     ("130, 143", "SIGINT or SIGTERM ended a command other than serve and listen."),
 ]
 MANAGER = [
-    ("NOTIFY_SOCKET", "Where serve tells the service manager that it starts, is ready, reloads and stops."),
-    ("WATCHDOG_USEC, WATCHDOG_PID", "Within how many microseconds the service manager wants to hear that the server is healthy."),
+    ("NOTIFY_SOCKET", "The socket on which serve reports to the service manager that it starts, is ready, reloads and stops."),
+    ("WATCHDOG_USEC, WATCHDOG_PID", "The microseconds within which the service manager wants a report that the server is healthy."),
     ("LISTEN_FDS, LISTEN_PID", "How many listening sockets the service manager passes on, from descriptor 3, and to which process. "
      "serve listens there in place of the default of --listen."),
 ]
 SIGNALS = [
     ("SIGTERM, SIGINT", "Stop cleanly; a second one ends the server at once, which loses nothing that was answered either."),
-    ("SIGHUP", "Read tokens, webhook secrets and, of --config, the webhook rules and the log level anew."),
+    ("SIGHUP", "Read tokens, webhook secrets and, of --config, the webhook rules and the log level again."),
 ]
 
 

@@ -135,7 +135,7 @@ def test_deliveries_say_why_and_when_and_can_be_dropped(server, name):
         lines = done_well(client(server, "deliveries", "--timer", timer)).splitlines()
         return lines[1] if len(lines) > 1 else ""
     poll(lambda: "dead" in row(name) and "unreachable" in row(f"{name}p"))
-    assert re.search(r" unreachable  \S+ ago  gone in 6d23h$", row(name)), row(name)
+    assert re.search(r" unreachable  \S+ ago  expires in 6d23h$", row(name)), row(name)
     assert re.search(r" unreachable  \S+ ago  in 59m\d+s$", row(f"{name}p")), row(f"{name}p")
     assert "WHY" in done_well(client(server, "deliveries", "list", "--timer", name))
     ids = [row(timer).split()[0] for timer in (name, f"{name}p")]

@@ -17,7 +17,7 @@ from timers import poll
 from webhooks import fire, hooked
 
 FIRST, SECOND = "first-token-of-sixteen", "second-token-of-sixteen"
-DONE, FAILED = "the configuration is read anew", "the configuration could not be read anew"
+DONE, FAILED = "the configuration was read again", "the configuration could not be read again"
 
 
 def reload(server, told=DONE):

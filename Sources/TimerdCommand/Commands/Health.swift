@@ -8,10 +8,10 @@ struct Health: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Ask a server whether it is healthy.",
         discussion: """
-            Exits 0 when it is, 1 when it is not or does not answer within 2 seconds. Needs no token.
+            Exits 0 when the server is healthy, 1 when it is not or does not answer within 2 seconds. Needs no token.
 
             Without --server it asks the server of the data directory, which keeps a list of its listeners there; \
-            where there is none, the server at --listen's variable or default. 0.0.0.0 and [::] are asked on loopback.
+            if there is none, the server at --listen's variable or default. 0.0.0.0 and [::] are asked on loopback.
 
               timerd health
               timerd health --data /var/lib/timerd

@@ -100,7 +100,7 @@ final class OperatorLog: Sendable {
                 ])
         case .timeZonesChanged(let timers):
             logger.notice(
-                "time zones have changed; cron timers were planned anew",
+                "time zones have changed; cron timers were planned again",
                 metadata: ["timers": .stringConvertible(timers)])
         case .appendFailed(let outcome): logFirstFailure(outcome)
         case .storageStillFailing(let error):
@@ -197,13 +197,13 @@ extension OperatorLog {
         case .leaseLost:
             logger.error("no beat has reached the database in time: nothing is answered until one does")
         case .leaseRegained:
-            logger.notice("the database answers again; nobody has taken over")
+            logger.notice("the database answers again; no other node has taken over")
         case .sessionEnded(let session):
             logger.warning(
-                "another node saw no beat of this one and has ended its session; everything is dropped and begun anew",
+                "another node saw no beat and has ended this session; the node drops everything and joins again",
                 metadata: ["session": "\(session)"])
         case .sessionDropped(let session, let reason):
-            logger.warning("the session is given up", metadata: ["session": "\(session)", "reason": "\(reason)"])
+            logger.warning("the session is dropped", metadata: ["session": "\(session)", "reason": "\(reason)"])
         case .ended(let node):
             logger.warning(
                 "a node's beats have stopped; its session is ended",
@@ -215,7 +215,7 @@ extension OperatorLog {
         case .skewed(let nanoseconds, let leaves):
             logger.warning(
                 leaves
-                    ? "the calendar is off, and those of the other nodes agree: this one gives the timers up"
+                    ? "the calendar is off, and those of the other nodes agree: this one releases the timers"
                     : "the calendar differs from the database's",
                 metadata: ["ms": .stringConvertible(nanoseconds / 1_000_000)])
         case .skewGone:

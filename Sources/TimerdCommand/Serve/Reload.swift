@@ -33,10 +33,10 @@ struct Reload {
                 "logLevel": "\(next.logLevel.value)",
             ]
             if !forRestart.isEmpty { metadata["needsRestart"] = "\(forRestart.map(\.flag).joined(separator: ","))" }
-            logger.notice("the configuration is read anew", metadata: metadata)
+            logger.notice("the configuration was read again", metadata: metadata)
         } catch {
             logger.error(
-                "the configuration could not be read anew; what was in force stays",
+                "the configuration could not be read again; the old one stays in force",
                 metadata: ["reason": "\(error.line)"])
         }
     }

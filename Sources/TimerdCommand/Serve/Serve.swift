@@ -9,13 +9,13 @@ struct Serve: ParsableCommand {
             flag wins over a variable, a variable over the file. Durations are written 250ms, 10s, \
             1m30s, 24h or PT10S, sizes 64KiB, 512MiB, 1GiB.
 
-            Once it accepts connections it prints "timerd listening on http://127.0.0.1:8080", a line a listener. \
-            The log goes to stderr. SIGTERM stops it cleanly: requests are answered, streams end, everything is on \
-            disk; a second one ends it at once, which loses nothing that was answered either. SIGHUP has it read its \
-            files anew: tokens, webhook secrets, and of --config the webhook rules and the log level.
+            The server prints "timerd listening on http://127.0.0.1:8080" once it accepts connections, a line a \
+            listener. The log goes to stderr. SIGTERM stops it cleanly: requests are answered, streams end, everything \
+            is on disk; a second one ends it at once, which loses nothing that was answered either. SIGHUP makes it \
+            read its files again: tokens, webhook secrets, and of --config the webhook rules and the log level.
 
-            Under systemd it tells when it is ready and feeds the watchdog (NOTIFY_SOCKET, WATCHDOG_USEC), and serves \
-            the sockets it is passed (LISTEN_FDS), beside those of --listen where that is given.
+            Under systemd it reports when it is ready and feeds the watchdog (NOTIFY_SOCKET, WATCHDOG_USEC), and \
+            serves the sockets it is passed (LISTEN_FDS), beside those of --listen if that is given.
 
             Examples:
 
@@ -58,7 +58,7 @@ struct Serve: ParsableCommand {
     @Option(name: Setting.logFormat.name, help: Setting.logFormat.help) var logFormat: String?
     @OptionGroup var webhooks: WebhookOptions
     @Option(name: Setting.config.name, help: Setting.config.help) var config: String?
-    @Flag(help: "Say what would be used and from where, or what is wrong with it; open neither data nor sockets")
+    @Flag(help: "Print the settings and their sources, or the faults in them; open neither data nor sockets")
     var check = false
 
     func run() throws {

@@ -67,7 +67,7 @@ struct ServerRun {
         tell(of: server, peers)
         if let list, !isListed {
             logger.warning(
-                "where the server listens could not be written down; timerd health needs --server then",
+                "the list of listeners could not be written; timerd health needs --server then",
                 metadata: ["file": "\(list.path)"])
         }
         manager.serving(

@@ -130,6 +130,6 @@ final class ServiceManager: Sendable {
     }
 
     private func log(_ trouble: String) {
-        logger.warning("the service manager could not be told", metadata: ["reason": "\(trouble)"])
+        logger.warning("the service manager could not be notified", metadata: ["reason": "\(trouble)"])
     }
 }

@@ -56,13 +56,13 @@ struct Setting: Sendable {
 extension Setting {
     static let listen = Setting(
         flag: "listen", value: "address", initial: "127.0.0.1:8080", form: .list,
-        meaning: "Where to listen: 127.0.0.1:8080, [::1]:8080 or unix:/path; may repeat, port 0 picks a free one")
+        meaning: "A listener's address: 127.0.0.1:8080, [::1]:8080 or unix:/path; may repeat, port 0 picks a free one")
     static let data = Setting(
         flag: "data", value: "directory", initial: "./timerd-data",
         meaning: "The data directory; one server at a time")
     static let store = Setting(
         flag: "store", value: "sqlite|memory|postgres://…", initial: "sqlite", hidesPassword: true,
-        meaning: "Where timers are kept; memory: nothing survives the process; a PostgreSQL can have several servers")
+        meaning: "The store of the timers; memory: nothing survives the process; a PostgreSQL can have several servers")
     static let storePasswordFile = Setting(
         flag: "store-password-file", value: "file", initial: nil,
         meaning: "The password for PostgreSQL, on the first line; ~/.pgpass and PGPASSFILE are read too")
@@ -71,16 +71,16 @@ extension Setting {
         meaning: "Make PostgreSQL's tables at start, or bring them to this version, as timerd store migrate does")
     static let clusterURL = Setting(
         flag: "cluster-url", value: "url", initial: nil,
-        meaning: "Where this server is reached, told to who asks another one. Default its first listener")
+        meaning: "The URL of this server, which the others give to their clients. Default its first listener")
     static let clusterListen = Setting(
         flag: "cluster-listen", value: "address", initial: nil,
-        meaning: "Where the other servers of the database forward requests to: 10.0.0.1:8081; then any server answers")
+        meaning: "The address for requests that other servers forward, 10.0.0.1:8081; then any server answers")
     static let clusterTokenFile = Setting(
         flag: "cluster-token-file", value: "file", initial: nil,
-        meaning: "What servers prove to each other: one token a line; the first is sent, each is accepted")
+        meaning: "The tokens by which servers admit each other, one a line; the first is sent, each is accepted")
     static let acceptLoss = Setting(
         flag: "accept-loss", value: "true|false", initial: "false", form: .yesNo,
-        meaning: "Go on at once where a fail-over of PostgreSQL has lost what was answered; else an operator is asked")
+        meaning: "Go on at once if a fail-over of PostgreSQL has lost answered changes; else an operator is asked")
     static let durability = Setting(
         flag: "durability", value: "commit|interval=D", initial: "commit",
         meaning: "commit: an answer leaves when it is on disk; interval=100ms: at once, a crash may lose the last 100ms"
@@ -93,7 +93,8 @@ extension Setting {
         meaning: "Most open streams and waits; above, they get 503 stream-limit")
     static let maxConnections = Setting(
         flag: "max-connections", value: "n", initial: nil, form: .number,
-        meaning: "Most connections, streams among them; above, who holds most makes room. Default --max-streams + 2048")
+        meaning: "Most connections, also streams; above, the address with most makes room. Default --max-streams + 2048"
+    )
     static let maxConnectionsPerAddress = Setting(
         flag: "max-connections-per-address", value: "n", initial: nil, form: .number,
         meaning: "Most connections of one IPv4 address or IPv6 /64; above, they are closed. Default none")
@@ -115,7 +116,7 @@ extension Setting {
         flag: "drain", value: "duration", initial: "10s", meaning: "How long a stop may take")
     static let alarm = Setting(
         flag: "alarm", value: "timerfd|dispatch", initial: "timerfd",
-        meaning: "What wakes the server when a timer is due; dispatch notices a clock step or sleep up to a second late"
+        meaning: "The alarm that wakes the server; dispatch notices a clock step or sleep up to a second late"
     )
     static let tokenFile = Setting(
         flag: "token-file", value: "file", initial: nil,
@@ -123,7 +124,7 @@ extension Setting {
     static let allowHost = Setting(
         flag: "allow-host", value: "name", initial: nil, form: .list,
         meaning:
-            "A further name for Host where no token is needed: timers.example, .example (all below) or *; may repeat")
+            "A further name for Host if no token is needed: timers.example, .example (all below) or *; may repeat")
     static let logLevel = Setting(
         flag: "log-level", value: "level", initial: "info", reloads: true,
         meaning: "trace, debug, info, notice, warning, error or critical; debug has a line for each request")
@@ -146,19 +147,19 @@ extension Setting {
         meaning: "Secrets, one whsec_… a line, that sign for webhooks without any of their own; several to rotate")
     static let webhookAllow = Setting(
         flag: "webhook-allow", value: "rule", initial: nil, form: .list, reloads: true,
-        meaning: "Where webhooks may lead, and nowhere else: 10.0.0.0/8, example.com or .example.com; may repeat")
+        meaning: "The targets that webhooks may have, no others: 10.0.0.0/8, example.com or .example.com; may repeat")
     static let webhookDeny = Setting(
         flag: "webhook-deny", value: "rule", initial: nil, form: .list, reloads: true,
-        meaning: "Where no webhook may lead, allowed or not: written as for --webhook-allow; may repeat")
+        meaning: "The targets that no webhook may have, allowed or not: written as for --webhook-allow; may repeat")
     static let webhookProxy = Setting(
         flag: "webhook-proxy", value: "url", initial: nil, hidesPassword: true,
-        meaning: "A proxy for all deliveries: http://host:port or socks5://host:port; it then judges where they may go")
+        meaning: "A proxy for all deliveries: http://host:port or socks5://host:port; the proxy then judges targets")
     static let server = Setting(
         flag: "server", value: "url", initial: "http://127.0.0.1:8080",
         meaning: "The server to ask: http://host:port, https://… or unix:/path")
     static let token = Setting(
         flag: "token", value: "token", initial: nil,
-        meaning: "The bearer token, where the server wants one; the variable keeps it out of ps")
+        meaning: "The bearer token, if the server wants one; the variable keeps it out of ps")
 
     static let config = Setting(
         flag: "config", value: "file", initial: nil,

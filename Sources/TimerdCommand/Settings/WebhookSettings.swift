@@ -49,7 +49,7 @@ extension DeliveryConfiguration {
             // Only the proxy knows the address that is connected to, so the server could not apply its rules.
             guard policy.allow.isEmpty, policy.deny.isEmpty else {
                 throw value.hiddenRefusal(
-                    "it can't stand beside rules of what to allow and deny: the proxy judges, not the server")
+                    "it can't be beside rules that allow or deny targets: the proxy judges, not the server")
             }
         }
         if let file = try settings.all(.webhookSecretFile).first {

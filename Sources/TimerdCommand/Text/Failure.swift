@@ -16,7 +16,7 @@ struct Failure: Error, Sendable {
         /// The meaning of the code, for the help.
         var meaning: String {
             switch self {
-            case .other: "it did not work out: refused, no server, no room for the output"
+            case .other: "failure: refused, no server, no room for the output"
             case .usage: "the command line or a variable makes no sense"
             case .unusable: "configuration or data that can't be used"
             }
@@ -48,7 +48,7 @@ enum ExitCodes {
 
     /// Each code with what it means.
     static let all: [(code: Int32, meaning: String)] =
-        ([(0, "done"), (differs.rawValue, "of apply --dry-run: something differs")]
+        ([(0, "done"), (differs.rawValue, "apply --dry-run: something differs")]
         + Failure.Code.allCases.map { ($0.rawValue, $0.meaning) }
         + [(130, "ended by Ctrl-C"), (143, "ended by SIGTERM")]).sorted { $0.code < $1.code }
 

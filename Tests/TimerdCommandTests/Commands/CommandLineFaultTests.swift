@@ -80,9 +80,9 @@ struct CommandLineFaultTests {
 
     @Test(arguments: [
         (["--manual", "--start", "now", "--after", "1h"], "--manual is --start manual"),
-        (["--body", "{}", "--cron", "@daily"], "--body stands alone"),
-        (["--body", "{}", "--label", "a=b"], "--body stands"),
-        (["--leeway", "1s"], "create needs one of"), (["a", "--id", "b", "--after", "4m"], "the id stands twice"),
+        (["--body", "{}", "--cron", "@daily"], "--body goes with nothing but the id"),
+        (["--body", "{}", "--label", "a=b"], "--body goes"),
+        (["--leeway", "1s"], "create needs one of"), (["a", "--id", "b", "--after", "4m"], "the id is given twice"),
         (["--after", "1h", "--label", "x"], "--label x: expected key=value"), (["--body", "{"], "--body is not JSON"),
         (["--after", "1h", "--payload", "{]"], "--payload is not JSON"),
     ])
@@ -94,7 +94,7 @@ struct CommandLineFaultTests {
         ("bulk cancel", "--label, --state or both"), ("bulk cancle --label a=b", "did you mean cancel?"),
         ("bulk reschedule --label a=b", "one of --after and --at"),
         ("bulk reschedule --label a=b --after 1h --at 2030-01-01T00:00:00Z", "one of --after and --at"),
-        ("bulk cancel --label x", "--label x: expected key=value"), ("watch tea --timer tea", "the id stands twice"),
+        ("bulk cancel --label x", "--label x: expected key=value"), ("watch tea --timer tea", "the id is given twice"),
         ("watch --limit 0", "--limit 0: expected 1 or more"), ("redrive", "ids of deliveries"),
         ("redrive 7 --timer tea", "ids of deliveries"), ("redrive 7 --dry-run", "--dry-run goes with"),
         ("list --limit 0", "expected 1 to 1000"), ("list --limit x", "expected 1 to 1000"),

@@ -6,7 +6,7 @@ struct Backup: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copy the log to another directory, also while the server runs.",
         discussion: """
-            The copy is the log as it stood at one instant, read back before it gets its name. To restore, start a \
+            The copy is the log as it was at one instant, read back before it gets its name. To restore, start a \
             server on the copy. cp of a live file is no backup. A database is backed up by PostgreSQL's own means.
 
               timerd backup --data ./timerd-data --to /backups/2026-11-21

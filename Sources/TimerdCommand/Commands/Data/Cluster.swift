@@ -17,7 +17,7 @@ struct ClusterStatus: ParsableCommand {
         commandName: "status",
         abstract: "Show the servers of a cluster, and which of them has the timers.",
         discussion: """
-            Any server of the cluster answers, one that stands by as well.
+            Any server of the cluster answers, a standby as well.
 
               timerd cluster status
               timerd cluster status --json | jq -r '.nodes[].url'
@@ -53,12 +53,12 @@ enum ClusterText {
 struct ClusterAcceptLoss: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accept-loss",
-        abstract: "Let servers go on whose database has lost what they had answered.",
+        abstract: "Let servers go on whose database has lost answered changes.",
         discussion: """
-            A fail-over of PostgreSQL to a standby that was behind loses the newest changes. The server that had shown \
+            A fail-over of PostgreSQL to a standby that lagged loses the newest changes. The server that had shown \
             them notices, names the positions in its log, answers reads, and changes, fires and delivers nothing: \
-            bring the old primary back if you can. This gives what is lost up; ids and \
-            versions that were given are not given again.
+            bring the old primary back if you can. If not, this command accepts the loss; ids and versions that were \
+            given are not given again.
 
               timerd cluster accept-loss --store postgres://timerd@db.example/timers
             """)

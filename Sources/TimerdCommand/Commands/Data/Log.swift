@@ -25,7 +25,7 @@ struct LogDump: ParsableCommand {
         abstract: "Print every record of the log as a line of JSON.",
         discussion: """
             Positions are strings, as event ids are: they are the same numbers, too large for some JSON readers. \
-            Instants are UTC. Exits 78 after the last good record where the log is damaged.
+            Instants are UTC. Exits 78 after the last good record if the log is damaged.
 
               timerd log dump --data ./timerd-data --from 1898231250945671168
               timerd log dump | jq -c 'select(.type == "fired") | [.at, .timer]'
@@ -81,8 +81,8 @@ struct LogRepairing: ParsableCommand {
         abstract: "Cut a damaged log before its damage; what came after is lost.",
         discussion: """
             The way back is a backup; this is for when there is none. Copy the data directory first and stop the \
-            server. Without --yes it only says what it would do. Without --after it cuts behind the last record \
-            that is good, which verify names too. The log of a database is not cut: restore the database from its backup.
+            server. Without --yes it only says what it would do. Without --after it cuts after the last good record, \
+            which verify names too. The log of a database is not cut: restore the database from its backup.
 
               timerd log repair --data ./timerd-data
               timerd log repair --data ./timerd-data --yes

@@ -7,8 +7,8 @@ struct Store: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Prepare the PostgreSQL database that servers share.",
         discussion: """
-            Of the servers on one database one serves its timers, and the others stand by: --store postgres://… names it \
-            to each of them.
+            One of the servers on a database serves its timers, and the others stand by: --store postgres://… names \
+            the database to each of them.
 
               timerd store migrate --store postgres://timerd@db.example/timers
             """,
@@ -21,8 +21,8 @@ struct StoreMigrate: ParsableCommand {
         commandName: "migrate",
         abstract: "Make the tables in a PostgreSQL database.",
         discussion: """
-            Nothing happens where the tables are of this version already; those of another one are refused. The role needs the right to create tables in the first \
-            schema of its search_path, and should own them from then on.
+            Nothing happens if the tables are of this version already; those of another one are refused. The role \
+            needs the right to create tables in the first schema of its search_path, and should own them from then on.
 
               timerd store migrate --store postgres://timerd@db.example/timers
             """)

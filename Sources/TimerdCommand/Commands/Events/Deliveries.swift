@@ -6,7 +6,7 @@ import WireJSON
 /// `timerd deliveries …`.
 struct Deliveries: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List what is on its way to webhooks and what was given up; redrive or drop dead letters.",
+        abstract: "List pending deliveries and dead letters; redrive or drop dead letters.",
         discussion: """
             Without a subcommand it lists; `timerd deliveries list --help` has the flags.
 
@@ -22,11 +22,11 @@ struct Deliveries: ParsableCommand {
 struct DeliveryList: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List what is on its way to webhooks, and what was given up.",
+        abstract: "List pending deliveries and dead letters.",
         discussion: """
-            Oldest first. WHY is why the last attempt failed, LAST when that was, NEXT when it is attempted again or, of a \
-            dead letter, when it is forgotten. One page unless --all; where there is more, the last line on stderr says how \
-            to go on.
+            Oldest first. WHY is the cause of the last failed attempt, LAST its instant, NEXT the instant of \
+            the next attempt or, for a dead letter, of its removal. One page unless --all; if there is more, \
+            the last line on stderr says how to go on.
 
               timerd deliveries list --state dead
               timerd deliveries list --timer tea --all --json | jq -r '.deliveries[].id'
@@ -41,7 +41,7 @@ struct DeliveryList: ParsableCommand {
     @Option(help: ArgumentHelp("Only those whose events had this label; may repeat", valueName: "key=value"))
     var label: [String] = []
     @Option(help: ArgumentHelp("Most deliveries a page, 1 to 1000", valueName: "n")) var limit: String?
-    @Option(help: ArgumentHelp("Go on where a page ended", valueName: "cursor")) var cursor: String?
+    @Option(help: ArgumentHelp("Go on at the end of a page", valueName: "cursor")) var cursor: String?
     @Flag(help: "Every page.") var all = false
 
     func run() throws {
@@ -69,9 +69,10 @@ struct DeliveryList: ParsableCommand {
 /// `timerd redrive`.
 struct Redrive: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Have dead letters delivered anew: one, or all of a timer or with labels.",
+        abstract: "Deliver dead letters again: one, or all of a timer or with labels.",
         discussion: """
-            Where --timer and --label both stand, both must match. Those whose timer has no webhook any more are skipped.
+            If --timer and --label are both given, both must match. Dead letters whose timer has no webhook any more \
+            are skipped.
 
               timerd redrive 1927624203398283269
               timerd redrive --timer tea
@@ -159,7 +160,7 @@ enum DeliveryText {
     /// Returns a delivery's row in `table`, with instants as seen from `now`, in wall milliseconds.
     static func row(_ delivery: JSONObject, now: Int64) -> [TextTable.Cell] {
         func distance(_ instant: String?) -> String? { instant.map { ShortTime.distance($0, now: now) } }
-        let next = distance(delivery["nextAttemptAt"]) ?? distance(delivery["expiresAt"]).map { "gone \($0)" }
+        let next = distance(delivery["nextAttemptAt"]) ?? distance(delivery["expiresAt"]).map { "expires \($0)" }
         return [
             .init(delivery["id"]), .init(delivery["state"], Colour(state: delivery["state"])), .init(delivery["timer"]),
             .init(delivery["type"]), .init(delivery["at"].map(ShortTime.second)), .init(delivery["attempts"]),

@@ -6,8 +6,8 @@ struct Events: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show the events that are kept, of one timer or of all.",
         discussion: """
-            From the oldest to the newest, then it ends; `timerd watch` goes on with what comes. A deleted timer's events are \
-            kept for a while too.
+            From the oldest to the newest, then it ends; `timerd watch` goes on with new events. A deleted timer's \
+            events are kept for a while too.
 
               timerd events --timer tea
               timerd events --since 1927624203398283269 --type fired,cancelled
@@ -16,7 +16,7 @@ struct Events: ParsableCommand {
 
     @OptionGroup var client: ClientOptions
     @Option(help: ArgumentHelp("Only this timer's", valueName: "id"), completion: Completions.timers) var timer: String?
-    @Option(help: ArgumentHelp("Begin behind this event id, else with the oldest kept", valueName: "id"))
+    @Option(help: ArgumentHelp("Begin after this event id, else with the oldest kept", valueName: "id"))
     var since = "0"
     @OptionGroup var filter: EventFilter
 

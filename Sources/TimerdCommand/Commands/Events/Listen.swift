@@ -11,7 +11,7 @@ struct Listen: ParsableCommand {
         discussion: """
             Answers every request 200 and prints it in one line: when, method and path, type and timer of the event, \
             webhook-id, how often that id has come, and whether a secret signed it: ✓ yes, ✗ no and why, unsigned, \
-            or unchecked where there is no --secret. Goes on until Ctrl-C.
+            or unchecked without --secret. Goes on until Ctrl-C.
 
               timerd listen --port 9000
               timerd listen --port 9000 --secret whsec_… --verbose
@@ -22,7 +22,7 @@ struct Listen: ParsableCommand {
     @Option(help: ArgumentHelp("The secret that signs; may repeat", valueName: "whsec_…")) var secret: [String] = []
     @Option(help: ArgumentHelp("Answer 500 to this part of the requests, 0 to 1", valueName: "rate"))
     var failRate: Double = 0
-    @Option(help: ArgumentHelp("Which requests fail; the same number, the same ones", valueName: "n"))
+    @Option(help: ArgumentHelp("Seed of the failures: the same number fails the same requests", valueName: "n"))
     var seed: UInt64 = 7
     @Flag(help: "Print the bodies too.") var verbose = false
 

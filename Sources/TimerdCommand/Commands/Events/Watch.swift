@@ -7,9 +7,9 @@ struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Follow the events of one timer or of all.",
         discussion: """
-            Goes on until the timer is deleted, --limit is reached or Ctrl-C. When the connection is lost it comes \
-            back by itself and goes on behind the last event shown: none is missed, none is shown twice. `timerd events` \
-            shows what there was, and ends.
+            Goes on until the timer is deleted, --limit is reached or Ctrl-C. When the connection is lost it \
+            reconnects by itself and goes on after the last event shown: none is missed, none is shown twice. \
+            `timerd events` shows the events that are kept, and ends.
 
               timerd watch
               timerd watch tea
@@ -21,13 +21,13 @@ struct Watch: ParsableCommand {
     @Argument(help: "The timer's id; without it, every timer's events.", completion: Completions.timers) var id: String?
     @Option(help: ArgumentHelp("The timer's id, as a flag", valueName: "id"), completion: Completions.timers)
     var timer: String?
-    @Option(help: ArgumentHelp("Begin behind this event id; 0: with the oldest kept", valueName: "id"))
+    @Option(help: ArgumentHelp("Begin after this event id; 0: with the oldest kept", valueName: "id"))
     var since: String?
     @OptionGroup var filter: EventFilter
 
     func run() throws {
         guard id == nil || timer == nil else {
-            throw Failure(.usage, "the id stands twice: as an argument and by --timer")
+            throw Failure(.usage, "the id is given twice: as an argument and by --timer")
         }
         let query = try filter.query(id: id ?? timer)
         let follower = EventFollower(try client.client(), query, since: since, limit: filter.limit) {

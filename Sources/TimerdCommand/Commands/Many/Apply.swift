@@ -6,17 +6,17 @@ struct Apply: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make timers as a file declares them, and change only what differs.",
         discussion: """
-            The file has a line of JSON for each timer, a JSON array of them, or TOML with a table for each, whose name is the \
-            id unless an id is in it ([tea], ["shop.nightly"]); at most 64 MiB and 100,000 timers. What a timer leaves out has \
-            its default. What differs is shown with its old and new values; a timer that is as declared is left alone, and what \
-            is not in the file too. Each timer is applied by itself: one that is refused is named on stderr, and the others \
-            stand. Exits 1 where any was refused.
+            The file has a line of JSON for each timer, a JSON array of them, or TOML with a table for each, whose \
+            name is the id unless an id is in it ([tea], ["shop.nightly"]); at most 64 MiB and 100,000 timers. A field \
+            that a timer leaves out has its default. Differences are shown with old and new values; a timer that is as \
+            declared is left alone, and so is one that is not in the file. Each timer is applied by itself: one that \
+            is refused is named on stderr, and the others are applied. Exits 1 if any was refused.
 
-            --prune deletes the timers that have a label and are not in the file, once all others were applied. It is refused \
-            where the file is empty or a timer in it lacks the label.
+            --prune deletes the timers that have a label and are not in the file, once all others were applied. \
+            --prune is refused if the file is empty or a timer in it lacks the label.
 
-            With --dry-run nothing changes, and it exits 2 where something differs. With --json each difference is a line, and \
-            the last line has the counts.
+            With --dry-run nothing changes, and the exit is 2 if something differs. With --json each difference is a \
+            line, and the last line has the counts.
 
               timerd apply timers.toml --dry-run
               timerd apply timers.toml --prune app=shop

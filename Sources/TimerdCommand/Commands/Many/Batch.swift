@@ -7,11 +7,11 @@ struct Batch: ParsableCommand {
         abstract: "Create, command and delete many timers by lines of JSON.",
         discussion: """
             A line is what `timerd create --body` takes, or a command: {"command": "cancel", "id": "tea"}, also with \
-            "delete". They are sent in parts of at most 10,000 lines and 16 MiB and apply in order, each by itself: a line \
-            that is refused is named on stderr, and the others stand. Exits 1 where any was refused. With --json the server's \
-            answers are printed, a line for each line; blank lines get none.
+            "delete". Lines are sent in parts of at most 10,000 lines and 16 MiB and apply in order, each by itself: a \
+            line that is refused is named on stderr, and the others are done. Exits 1 if any was refused. With --json \
+            the server's answers are printed, a line for each line; blank lines get none.
 
-            With --idempotency-key a batch that was cut off can be sent again as a whole: what stands is not done twice.
+            With --idempotency-key a batch that was cut off can be sent again as a whole: no line is done twice.
 
               timerd batch timers.ndjson
               timerd list --all --json | jq -c '.timers[] | {command: "cancel", id}' | timerd batch -

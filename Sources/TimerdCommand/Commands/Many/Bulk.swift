@@ -8,8 +8,8 @@ struct Bulk: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Do one thing to every timer with some labels, in some states.",
         discussion: """
-            Where --label and --state both stand, both must match. Timers for which it is illegal, or that it leaves as \
-            they are, are skipped. Each timer is one step, the whole is not.
+            If --label and --state are both given, both must match. Timers for which the command is illegal, or that \
+            it leaves as they are, are skipped. Each timer is one step, the whole is not.
 
               timerd bulk suspend --label team=blue --dry-run
               timerd bulk cancel --label team=blue --state running,suspended

@@ -100,7 +100,7 @@ struct DeclarationFile {
 
     private mutating func add(_ timer: DeclaredTimer) throws(Failure) {
         if let first = lines.updateValue(timer.line, forKey: timer.id) {
-            throw Failure(.usage, "\(name): \(timer.id) stands twice, on lines \(first) and \(timer.line)")
+            throw Failure(.usage, "\(name): \(timer.id) is there twice, on lines \(first) and \(timer.line)")
         }
         guard timers.count < Self.mostTimers else {
             throw Failure(.usage, "\(name), line \(timer.line): more than \(Self.mostTimers) timers")

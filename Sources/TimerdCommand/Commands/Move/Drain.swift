@@ -7,9 +7,9 @@ struct Drain: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Stop a server's fires, webhooks and changes, until `timerd undrain`.",
         discussion: """
-            Returns once the webhooks that were under way have ended. Reads and event streams go on. The server stays drained \
-            over a restart. What comes due meanwhile fires after `timerd undrain`, each timer by its misfire policy; watchdogs \
-            and other suspending timers stand.
+            Returns once the webhooks that were under way have ended. Reads and event streams go on. The server stays \
+            drained over a restart. Timers that come due meanwhile fire after `timerd undrain`, each by its misfire \
+            policy; the clock of watchdogs and other suspending timers stands still.
 
               timerd drain
               timerd undrain
@@ -28,8 +28,8 @@ struct Undrain: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Have a drained server go on.",
         discussion: """
-            What came due meanwhile fires now, each timer by its misfire policy. Don't undrain a server whose timers were moved: \
-            they would fire on both.
+            Timers that came due meanwhile fire now, each by its misfire policy. Don't undrain a server whose timers \
+            were moved: they would fire on both.
 
               timerd undrain
             """)

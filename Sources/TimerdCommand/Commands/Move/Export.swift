@@ -8,9 +8,9 @@ struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write every timer as it is into a file, for another server.",
         discussion: """
-            With --drain the server is drained first and stays so: its timers go on where they are imported. Without, the \
-            export is a copy. Secrets of webhooks are in it, so the file is for its owner alone; --mask-secrets leaves them \
-            out. The file gets its name once it is whole; a connection that breaks is tried anew.
+            With --drain the server is drained first and stays so: its timers go on where they are imported. Without, \
+            the export is a copy. Secrets of webhooks are in it, so the file is for its owner alone; --mask-secrets \
+            leaves them out. The file gets its name once it is whole; a connection that breaks is tried again.
 
               timerd export --drain timers.ndjson
               timerd export --drain - | timerd import --server http://new:8080 -

@@ -7,8 +7,9 @@ struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Take the timers of an export over.",
         discussion: """
-            The lines go to the server in parts, each of which is done once: an import that broke off is begun again with the \
-            same file and goes on where it was. What came due meanwhile fires at once, each timer by its misfire policy.
+            The lines go to the server in parts, each of which is done once: an import that broke off is begun again \
+            with the same file and goes on where it was. Timers that came due meanwhile fire at once, each by its \
+            misfire policy.
 
               timerd import timers.ndjson
               timerd export --drain - | timerd import --server http://new:8080 -
@@ -16,7 +17,7 @@ struct Import: ParsableCommand {
 
     @OptionGroup var client: ClientOptions
     @Option(
-        help: ArgumentHelp("What becomes of a timer whose id is taken: fail, skip or replace", valueName: "policy"),
+        help: ArgumentHelp("On a timer whose id is taken: fail, skip or replace", valueName: "policy"),
         completion: .list(["fail", "skip", "replace"]))
     var onConflict = "fail"
     @Flag(help: "Take the export of a server that was not drained: its timers fire on both.") var copy = false

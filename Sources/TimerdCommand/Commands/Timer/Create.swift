@@ -7,7 +7,7 @@ struct Create: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Create a timer.",
         discussion: """
-            Say when it fires with --after, --at, --every (which may stand beside --after or --at for its first \
+            Say when it fires with --after, --at, --every (also beside --after or --at, for its first \
             fire), --cron or --watchdog, or give the whole body with --body. --payload and --body take JSON, @file or \
             - for standard input.
 
@@ -30,7 +30,7 @@ struct Create: ParsableCommand {
     @Option(help: "The id, as a flag.") var id: String?
     @Option(help: ArgumentHelp("A label; may repeat", valueName: "key=value")) var label: [String] = []
     @Option(help: ArgumentHelp("Any JSON, shown in the events", valueName: "json|@file|-")) var payload: String?
-    @Option(help: ArgumentHelp("Where its fires are posted to; --body has all a webhook can be", valueName: "url"))
+    @Option(help: ArgumentHelp("The URL of its webhook; --body has all options of one", valueName: "url"))
     var webhook: String?
     @Option(help: ArgumentHelp("The whole body, instead of the options above", valueName: "json|@file|-"))
     var body: String?
@@ -42,7 +42,7 @@ struct Create: ParsableCommand {
 
     private func content() throws(Failure) -> [UInt8] {
         guard name == nil || id == nil else {
-            throw Failure(.usage, "the id stands twice: \(name ?? "") and --id \(id ?? "")")
+            throw Failure(.usage, "the id is given twice: \(name ?? "") and --id \(id ?? "")")
         }
         let ownID = BodyField("id", name ?? id)
         let fields = [BodyField("webhook", webhook)] + schedule.fields + (try policy.fields())
@@ -53,7 +53,7 @@ struct Create: ParsableCommand {
             return try written([ownID] + fields)
         }
         guard !fields.contains(where: \.isGiven), label.isEmpty, payload == nil else {
-            throw Failure(.usage, "--body stands alone but for the id: it is the whole of the timer")
+            throw Failure(.usage, "--body goes with nothing but the id: it is the whole of the timer")
         }
         return Self.naming(try JSONText.read(body, flag: "--body"), ownID)
     }
@@ -105,7 +105,7 @@ struct ScheduleOptions: ParsableArguments {
         help: ArgumentHelp("For --every: fixedRate keeps the grid, fixedDelay counts from the fire"),
         completion: Completions.modes)
     var mode: String?
-    @Option(help: ArgumentHelp("What it counts by: wall, continuous or suspending"), completion: Completions.clocks)
+    @Option(help: ArgumentHelp("The clock: wall, continuous or suspending"), completion: Completions.clocks)
     var clock: String?
 
     /// Whether a flag says when the timer fires.
@@ -134,14 +134,14 @@ struct PolicyOptions: ParsableArguments {
     @Option(help: ArgumentHelp("May be that late, to share a wake-up", valueName: "duration")) var leeway: String?
     @Option(help: ArgumentHelp("Delay each fire by up to that, evenly spread", valueName: "duration")) var jitter:
         String?
-    @Option(help: ArgumentHelp("What a pause does: remaining, deadline or skip"), completion: Completions.resumes)
+    @Option(help: ArgumentHelp("The effect of a pause: remaining, deadline or skip"), completion: Completions.resumes)
     var onResume: String?
-    @Option(help: ArgumentHelp("What an outage does: once, all or skip"), completion: Completions.misfires)
+    @Option(help: ArgumentHelp("The effect of an outage: once, all or skip"), completion: Completions.misfires)
     var misfire: String?
     @Option(help: ArgumentHelp("Drop what was missed longer ago", valueName: "duration")) var misfireGrace: String?
     @Option(help: ArgumentHelp("Complete after so many fires", valueName: "n")) var maxFires: Int64?
     @Option(help: ArgumentHelp("No fire is due after this instant", valueName: "instant")) var until: String?
-    @Flag(help: "It can be activated again once it ended.") var restartable = false
+    @Flag(help: "The timer can be activated again once it ended.") var restartable = false
     @Option(help: ArgumentHelp("How long it can be read once it ended", valueName: "duration")) var retain: String?
 
     func fields() throws(Failure) -> [BodyField] {

@@ -9,9 +9,9 @@ struct Edit: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Change a timer in your editor.",
         discussion: """
-            Opens what can be changed of it as JSON in $VISUAL, else $EDITOR, else vi, and sends what you changed once the \
-            editor is closed. Nothing is sent where nothing changed or the editor failed. If the timer changed meanwhile, or \
-            the change is refused, nothing changes, and the file with your text is kept and named.
+            Opens what can be changed of it as JSON in $VISUAL, else $EDITOR, else vi, and sends what you changed once \
+            the editor is closed. Nothing is sent if nothing changed or the editor failed. If the timer changed \
+            meanwhile, or the change is refused, nothing changes, and the file with your text is kept and named.
 
               timerd edit tea
               EDITOR=nano timerd edit standup
@@ -106,7 +106,7 @@ struct Patch: ParsableCommand {
     @OptionGroup var client: ClientOptions
     @Argument(help: "The timer's id; may repeat.", completion: Completions.timers) var id: [String]
     @Option(help: ArgumentHelp("The patch", valueName: "json|@file|-")) var body: String
-    @Option(help: ArgumentHelp("Only where this is its ETag: '\"v3\"' for version 3", valueName: "etag"))
+    @Option(help: ArgumentHelp("Only if this is its ETag: '\"v3\"' for version 3", valueName: "etag"))
     var ifMatch: String?
 
     func run() throws {

@@ -28,9 +28,9 @@ struct Next: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show the next fires of a timer.",
         discussion: """
-            Before leeway and jitter, from the code that fires. A timer that is not running has none, nor has a plain watchdog; \
-            of a watchdog with a schedule it shows when a kick is expected. \
-            `timerd preview` shows them for a cron expression, without a server.
+            Before leeway and jitter, from the code that fires. A timer that is not running has none, nor has a plain \
+            watchdog; a watchdog with a schedule has the instants at which a kick is expected. `timerd preview` shows \
+            them for a cron expression, without a server.
 
               timerd next standup
               timerd next standup --count 3 --json | jq -r '.fires[]'

@@ -7,11 +7,12 @@ import WireJSON
 /// `timerd list`.
 struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List timers, what fires next first.",
+        abstract: "List timers, those that fire next first.",
         discussion: """
-            Watchdogs that alarm come first, then what fires next, then timers without a planned fire. One page unless \
-            --all; where there is more, the last line on stderr says how to go on. With --json pages come as the server \
-            makes them, in its order unless --sort nextFireAt, which leaves out timers without a planned fire.
+            Watchdogs that alarm come first, then timers by their next fire, then timers without a planned fire. One \
+            page unless --all; if there is more, the last line on stderr says how to go on. With --json pages come as \
+            the server makes them, in its order unless --sort nextFireAt, which leaves out timers without a planned \
+            fire.
 
             On a terminal lines are cut to its width and coloured; NO_COLOR=1 leaves the colours out.
 
@@ -29,9 +30,9 @@ struct List: ParsableCommand {
         completion: .list(["nextFireAt"]))
     var sort: String?
     @Option(help: ArgumentHelp("Most timers a page, 1 to 1000, default 100", valueName: "n")) var limit: String?
-    @Option(help: ArgumentHelp("Go on where a page ended", valueName: "cursor")) var cursor: String?
+    @Option(help: ArgumentHelp("Go on at the end of a page", valueName: "cursor")) var cursor: String?
     @Flag(help: "Every page.") var all = false
-    @Flag(help: "Show the list anew each second until Ctrl-C; needs a terminal.") var watch = false
+    @Flag(help: "Show the list again each second until Ctrl-C; needs a terminal.") var watch = false
 
     /// The number of timers on a page without `--limit`.
     static let defaultLimit = 100

@@ -50,7 +50,7 @@ protocol Verb {
 /// `timerd activate`.
 enum Activate: Verb {
     static let command = TimerCommand.activate
-    static let abstract = "Set an idle timer going, or restart one that ended."
+    static let abstract = "Start an idle timer, or restart one that ended."
 }
 
 /// `timerd suspend`.
@@ -74,7 +74,7 @@ enum Cancel: Verb {
 /// `timerd kick`.
 enum Kick: Verb {
     static let command = TimerCommand.kick
-    static let abstract = "Tell a watchdog that all is well."
+    static let abstract = "Report to a watchdog that all is well."
 }
 
 /// `timerd fire`.

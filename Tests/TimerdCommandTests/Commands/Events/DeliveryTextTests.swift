@@ -36,6 +36,6 @@ struct DeliveryTextTests {
         let json = #"{"state":"dead","expiresAt":"2026-11-27T09:00:00.000Z",\#(members)}"#
         let row = DeliveryText.row(try object(json), now: now).map(\.text)
         #expect(row[6] == why)
-        #expect(row[8] == "gone in 6d")
+        #expect(row[8] == "expires in 6d")
     }
 }
