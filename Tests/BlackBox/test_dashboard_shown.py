@@ -94,7 +94,7 @@ def test_the_details_can_do_all_that_a_row_can(board, own, page, size):
         board.click(f"#details .buttons [data-command={command}]")
         if command == "delete":
             board.click("#ask-yes")
-            page.until(lambda: "is gone" in page.one("#details-title").text)
+            page.until(lambda: "no longer exists" in page.one("#details-title").text)
         else:
             page.until(lambda: state in page.one("#details dl").text, told=f"{command} did nothing")
             assert own.client.timer("timer-running")["state"] == state
@@ -109,7 +109,7 @@ def test_details_show_what_the_server_says_and_stay_so(board, own, page):
     own.client.command("timer-running", "suspend").expect(200)
     page.until(lambda: "suspended" in page.one("#details dl").text and '"state": "suspended"' in page.one("#details pre").text)
     own.client.delete("/v1/timers/timer-running").expect(204)
-    page.until(lambda: "is gone" in page.one("#details-title").text)
+    page.until(lambda: "no longer exists" in page.one("#details-title").text)
     assert not [button for button in page.all("#details .buttons button") if button.is_displayed()]
 
 

@@ -42,7 +42,7 @@ function ask(id, name) {
   clearErrors(form);
   $("ask-title").textContent = capital(name);
   $("ask-text").textContent =
-    isDelete ? `${id} and what it still owes its webhook will be gone.` : `When is ${id} due next?`;
+    isDelete ? `${id} and its pending deliveries will be deleted.` : `When is ${id} due next?`;
   $("ask-yes").textContent = capital(name);
   form.querySelector(".two").hidden = isDelete;
   form.onsubmit = async event => {

@@ -17,7 +17,7 @@ const details = {
     const sheet = $("details");
     const timer = store.timers.get(this.id);
     const buttons = sheet.querySelector(".buttons");
-    write($("details-title"), timer ? this.id : `${this.id} is gone`);
+    write($("details-title"), timer ? this.id : `${this.id} no longer exists`);
     buttons.hidden = !timer;
     if (!timer) return;
     Object.assign(sheet.dataset, {timer: timer.id, state: timer.state});
