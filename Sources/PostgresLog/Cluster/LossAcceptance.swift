@@ -16,7 +16,7 @@ public enum LossAcceptance {
     ///
     /// - Throws: `unavailable` where the server can't be reached.
     public static func latest(_ address: PostgresAddress) throws(StoreError) -> [UInt8] {
-        try use(address) { connection throws(PostgresFailure) in
+        try use(address, "reading what is accepted to be lost") { connection throws(PostgresFailure) in
             let found = try connection.run(select, [.text(key)])
             return found.count == 0 ? [] : found.bytes(0, 0)
         }
@@ -26,18 +26,18 @@ public enum LossAcceptance {
     ///
     /// - Parameter mark: random bytes, different from those of every earlier acceptance.
     public static func accept(_ address: PostgresAddress, mark: [UInt8]) throws(StoreError) {
-        try use(address) { connection throws(PostgresFailure) in
+        try use(address, "accepting the loss") { connection throws(PostgresFailure) in
             _ = try connection.run(raise, [.text(key), .bytes(mark)])
         }
     }
 
     private static func use<Result>(
-        _ address: PostgresAddress, _ body: (PostgresConnection) throws(PostgresFailure) -> Result
+        _ address: PostgresAddress, _ activity: String, _ body: (PostgresConnection) throws(PostgresFailure) -> Result
     ) throws(StoreError) -> Result {
         do throws(PostgresFailure) {
             return try body(PostgresConnection.open(address, for: PostgresConnection.Purpose(session: 0)))
         } catch {
-            throw error.storeError("reading what is accepted to be lost")
+            throw error.storeError(activity)
         }
     }
 }

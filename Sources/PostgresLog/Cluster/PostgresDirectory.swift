@@ -91,21 +91,22 @@ public final class PostgresDirectory: ClusterDirectory {
 
     /// Takes the log; see `ClusterDirectory.take`.
     public func take(_ order: TakeOrder) throws(StoreError) -> TakeOutcome {
-        try begin(DirectoryStatements.take, order, [])
+        try begin(DirectoryStatements.take, "taking the log", order, by: order.session, [])
     }
 
     /// Gives the log to another session; see `ClusterDirectory.give`.
     public func give(_ order: TakeOrder) throws(StoreError) -> TakeOutcome {
-        try begin(DirectoryStatements.give, order, [.int8(order.from)])
+        try begin(
+            DirectoryStatements.give, "giving the log to another server", order, by: order.from, [.int8(order.from)])
     }
 
     private func begin(
-        _ statement: PostgresStatement, _ order: TakeOrder, _ more: [PostgresValue]
+        _ statement: PostgresStatement, _ activity: String, _ order: TakeOrder, by caller: Int64,
+        _ more: [PostgresValue]
     ) throws(StoreError) -> TakeOutcome {
         let values: [PostgresValue] = [
             .int8(order.session), .int8(order.epoch), .int8(order.clock), .bytes(BatchRows.barrier()),
         ]
-        let caller = statement.name == DirectoryStatements.give.name ? order.from : order.session
         var tried = 0
         while true {
             tried += 1
@@ -116,11 +117,11 @@ public final class PostgresDirectory: ClusterDirectory {
                     Barrier(
                         epoch: found.integer(0, 0), previous: found.integer(0, 1), position: found.integer(0, 2)))
             } catch {
-                guard error.isCertain else { throw error.passingError("taking the log") }
+                guard error.isCertain else { throw error.passingError(activity) }
                 if error.isLockTimeout { return .blocked }
                 // An append of the old owner has just been committed, or another node takes as well.
                 let isMet = error.isDuplicate || error.isCollision
-                guard isMet && tried < Self.tries else { throw error.passingError("taking the log") }
+                guard isMet && tried < Self.tries else { throw error.passingError(activity) }
             }
         }
     }

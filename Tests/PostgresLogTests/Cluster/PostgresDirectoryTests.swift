@@ -122,6 +122,15 @@ struct PostgresDirectoryTests {
         #expect(barrier.previous == first.position + 100)
     }
 
+    @Test func `a failure names what was under way`() throws {
+        let directory = PostgresDirectory(try PostgresAddress("host=/nonexistent user=nobody dbname=none"))
+        let order = TakeOrder(epoch: 1, from: 1, session: 2, clock: 1)
+        let taking = #expect(throws: StoreError.self) { _ = try directory.take(order) }
+        #expect(taking?.description.hasSuffix("while taking the log") == true)
+        let giving = #expect(throws: StoreError.self) { _ = try directory.give(order) }
+        #expect(giving?.description.hasSuffix("while giving the log to another server") == true)
+    }
+
     @Test func `a server that does not answer is unavailable, and found again when it does`() throws {
         let server = try PostgresServer()
         let cluster = try Cluster(on: server)
