@@ -17,9 +17,6 @@ extension Engine {
         callFireLoop()
     }
 
-    /// Drains an engine that no thread but the caller's uses yet.
-    func joinDrain() { lock.withLock { setDrained(true, instant()) } }
-
     private func recordDrain(_ now: Now) {
         _ = takePosition()
         RecordCodec.appendDrain(isDrained, at: now.wall, to: &batch.records)

@@ -141,7 +141,7 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
         }
     }
 
-    /// Finds out whether a row holds `position` or begins right after it: see `EventHub.detail`.
+    /// Finds out whether a row holds `position` or begins right after it: see `EventHub.positionState`.
     public func isHeld(_ position: Int64, reply: @escaping @Sendable (Result<Bool, StoreError>) -> Void) {
         enqueue { readers in
             do throws(StoreError) {
