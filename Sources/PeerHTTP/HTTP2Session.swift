@@ -151,7 +151,9 @@ import CNghttp2
 
     /// Adds content to an answer that is not whole yet.
     func write(_ stream: Int32, _ bytes: ArraySlice<UInt8>) {
-        guard var content = outgoing.removeValue(forKey: stream), !content.isFinished else { return }
+        guard let place = outgoing.index(forKey: stream), !outgoing.values[place].isFinished else { return }
+        // The content is taken out, so that its bytes are changed in place.
+        var content = outgoing.remove(at: place).value
         if content.sent > 0 {
             content.bytes.removeSubrange(..<content.sent)
             content.sent = 0

@@ -124,6 +124,15 @@ struct HTTP2SessionTests {
         #expect(client.ended == [stream] && client.closed == [stream])
     }
 
+    @Test func `content that waits stays where something is written after its end`() throws {
+        let stream = try #require(client.session.request(get, content: nil))
+        carry()
+        server.session.respond(stream, status("200"), content: [1, 2, 3])
+        server.session.write(stream, [4])
+        carry()
+        #expect(client.content[stream] == [1, 2, 3] && client.ended == [stream])
+    }
+
     @Test func `content waits where it is not consumed, and other streams go on`() throws {
         server.consumes = false
         let large = try #require(client.session.request(get, content: [UInt8](repeating: 1, count: 250_000)))
