@@ -59,8 +59,8 @@ extension Benchmark {
         return Int(set.position)
     }
 
-    /// Advances time `count` times, and each time another timer's entry in the wheel comes up: from the wheel's
-    /// third level, as the timer is due within minutes.
+    /// Advances time `count` times, and each time another timer's entry in the wheel comes up: mostly from the
+    /// wheel's third level, as the timers are due within 21 seconds.
     ///
     /// - Parameters:
     ///   - schedule: the schedule of each timer; nil for no such timers.

@@ -24,7 +24,7 @@ package final class LoopLinks: LoopGuest {
         loop.epoll.add(socket.descriptor, .readable, tag: Self.listenerTag)
     }
 
-    /// The tag of the `index`-th listener.
+    /// The tag of the listener.
     private static let listenerTag: UInt64 = 2
 
     /// Whether something is left to be done in a further round.

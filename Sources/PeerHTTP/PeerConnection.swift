@@ -91,7 +91,7 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
         complete.removeAll(keepingCapacity: true)
     }
 
-    /// Whether a request was over `ServerLimits.longestTransitMs` longer on its way than the quickest one. The clocks
+    /// Whether a request was over `PeerLimits.longestTransitMs` longer on its way than the quickest one. The clocks
     /// of both servers need the same rate only, not the same time.
     private func isLate(_ exchange: Exchange) -> Bool {
         let sent = exchange.header(PeerLink.sentHeader).flatMap { Int64($0.text) }

@@ -14,7 +14,7 @@ public enum Refusal: Error, Sendable, Equatable {
     case notImplemented(String)
     /// `Expect` names something other than `100-continue`.
     case expectationFailed
-    /// The request was forwarded by another server, and was over `ServerLimits.longestTransitMs` longer on its way
+    /// The request was forwarded by another server, and was over `PeerLimits.longestTransitMs` longer on its way
     /// than the quickest one.
     case late
     /// The handler forgot to answer.

@@ -19,7 +19,7 @@ public final class DetachedStream {
     /// stream.
     ///
     /// A sender whose stream has over `ServerLimits.streamBufferBytes` of `bufferedBytes` should wait for
-    /// `LoopHandler.streamWritable`. A stream that buffers eight times as much is closed.
+    /// `StreamProducer.streamWritable`. A stream that buffers eight times as much is closed.
     public func send(_ chunk: StreamChunk) {
         sink.write(chunk.framed, isChunked ? 0..<chunk.framed.count : chunk.content)
     }
@@ -39,14 +39,14 @@ public final class DetachedStream {
     /// `milliseconds`. A client that merely does not read still answers the kernel's probes.
     public func isUnacknowledged(milliseconds: Int64) -> Bool { sink.isUnacknowledged(milliseconds: milliseconds) }
 
-    /// Sends the buffered bytes and the last chunk, and ends the stream. `LoopHandler.streamClosed` follows.
+    /// Sends the buffered bytes and the last chunk, and ends the stream. `StreamProducer.streamClosed` follows.
     public func finish() {
         if isChunked { sink.write(Self.lastChunk) }
         sink.finish()
     }
 
     /// Closes the stream without a last chunk, so that the client sees that something is missing.
-    /// `LoopHandler.streamClosed` follows.
+    /// `StreamProducer.streamClosed` follows.
     public func abort() {
         sink.close()
     }
