@@ -1,4 +1,3 @@
-internal import Platform
 public import TimerLog
 
 /// The tables of a cluster, in the first schema of the connection's `search_path`: how they are made, and how they
@@ -64,10 +63,9 @@ public enum PostgresSchema {
     /// Writes the end of an empty log, and the settings of a new cluster.
     private static func fill(_ connection: PostgresConnection) throws(PostgresFailure) {
         _ = try connection.run(insertGenesis, [.bytes(BatchRows.barrier())])
-        let secret = KernelRandom.words(2).flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
-        }
         let settings = [
-            ("schema", Array("\(version)".utf8)), ("format", Array("\(BatchHeader.format)".utf8)), ("secret", secret),
+            ("schema", Array("\(version)".utf8)), ("format", Array("\(BatchHeader.format)".utf8)),
+            ("secret", LogSecret.fresh()),
         ]
         for (key, value) in settings { _ = try connection.run(insertMeta, [.text(key), .bytes(value)]) }
     }
@@ -83,7 +81,7 @@ public enum PostgresSchema {
         }
         guard let version = number("schema", in: found) else { throw notMigrated("timerd's tables are empty") }
         if let refusal = refusal(of: version) { throw refusal }
-        guard let secret = value("secret", in: found), secret.count == 16 else {
+        guard let secret = value("secret", in: found), secret.count == LogSecret.byteCount else {
             throw StoreError(.damaged, "the table timerd_meta is damaged: the secret is not whole")
         }
         return secret

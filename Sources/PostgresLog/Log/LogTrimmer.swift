@@ -3,8 +3,6 @@ internal import TimerLog
 
 /// Deletes and condenses rows, on a connection of its own, beside the appends. May be called on any thread.
 final class LogTrimmer: Sendable {
-    /// The most bytes of row data that one deletion removes, but for a single larger row.
-    private static let bytesADelete = 4 << 20
     /// The most rows that one deletion removes.
     private static let rowsADelete: Int32 = 512
 
@@ -98,7 +96,7 @@ final class LogTrimmer: Sendable {
             if key >= 0, isBarrier, held.isNeeded {
                 next.held.append(held)
             } else {
-                if next.bytes > 0, next.bytes + size > Self.bytesADelete { break }
+                if next.bytes > 0, next.bytes + size > StoreLimits.bytesADelete { break }
                 next.bytes += size
                 next.stored += stored
             }

@@ -162,7 +162,7 @@ final class LogWriter {
             let last = oldest.integer(1)
             let size = Int(oldest.integer(2))
             guard last <= position, last != head.last else { break }
-            guard edge == nil || bytes + size <= SQLiteLogStore.bytesADelete else { break }
+            guard edge == nil || bytes + size <= StoreLimits.bytesADelete else { break }
             bytes += size
             edge = oldest.integer(0)
         }

@@ -3,8 +3,6 @@ final class RowQueries {
     /// The most bytes of row data that one read transaction fetches, but for a single larger row: the WAL can't
     /// start over while a transaction lasts.
     static let bytesPerRead = 1 << 20
-    /// The most rows that one read transaction fetches.
-    static let rowsARead = 4096
     /// The page cache of a reader, in KiB: rows are read once, so a few pages do.
     private static let cacheKiB = 256
     /// How long a call waits while the database recovers or is locked by an operator.
@@ -44,7 +42,9 @@ final class RowQueries {
 
     /// Fetches rows whose `first` is at least `first`, in order, in one read transaction: at most `limit` of them,
     /// and none when there are none. Replaces `batch`, whose storage is used again.
-    func fetch(from first: Int64, limit: Int = rowsARead, into batch: inout [LogRow]) throws(StoreError) {
+    func fetch(
+        from first: Int64, limit: Int = StoreLimits.rowsARead, into batch: inout [LogRow]
+    ) throws(StoreError) {
         var count = 0
         try SQLiteSchema.attempt("reading the rows from position \(first)") { () throws(SQLiteFailure) in
             defer { rows.reset() }

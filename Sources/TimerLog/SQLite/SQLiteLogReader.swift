@@ -34,7 +34,7 @@ final class SQLiteLogReader: LogReader {
                 next = row.first + 1
             }
             if rows.isEmpty { return }
-            limit = RowQueries.rowsARead
+            limit = StoreLimits.rowsARead
         }
     }
 

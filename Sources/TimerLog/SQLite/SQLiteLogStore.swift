@@ -7,8 +7,6 @@ internal import Platform
 public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked: what changes is touched under `calls`
     /// The rows that `open` verifies at the end of the log.
     static let rowsVerifiedAtOpen = 64
-    /// The most bytes of row data that one `delete` removes, but for a single larger row.
-    static let bytesADelete = 4 << 20
     private let directory: DataDirectory
     private let tuning: Tuning
     private let gate = ReaderGate()

@@ -6,8 +6,6 @@ enum SQLiteSchema {
     static let version: Int64 = 1
     /// The bytes of a page in files that timerd makes.
     static let pageBytes = 16_384
-    /// The bytes of the log's secret.
-    static let secretBytes = 16
 
     private static let selectColumns = "SELECT first, last, previous, epoch"
     /// The query for the rows from parameter 1 on.
@@ -47,13 +45,7 @@ enum SQLiteSchema {
         var branchedAt: Int64?
 
         /// Makes the meta of a new log.
-        static func fresh() -> Meta { Meta(secret: newSecret(), epoch: 0) }
-    }
-
-    /// Draws a secret for a new log from the kernel's generator.
-    static func newSecret() -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<secretBytes).map { _ in .random(in: 0...255, using: &generator) }
+        static func fresh() -> Meta { Meta(secret: LogSecret.fresh(), epoch: 0) }
     }
 
     /// Returns true for a log's file, and false for one with nothing in it. Throws `unusable` for another program's
@@ -106,7 +98,7 @@ enum SQLiteSchema {
             let branchedAt = try branch.step() ? branch.integer(0) : nil
             return (secret, try connection.integer("SELECT value FROM meta WHERE key = 'epoch'"), branchedAt)
         }
-        guard secret.count == secretBytes else {
+        guard secret.count == LogSecret.byteCount else {
             throw StoreError(.damaged, "the log is damaged: its secret is missing")
         }
         return Meta(secret: secret, epoch: epoch, branchedAt: branchedAt)

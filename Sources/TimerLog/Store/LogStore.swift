@@ -1,3 +1,5 @@
+internal import Platform
+
 /// The log on stable storage. Called by one thread at a time, except for `makeReader` and, in a shared log,
 /// `delete` and `replace`, which run beside appends.
 ///
@@ -75,6 +77,27 @@ public struct StoreHead: Sendable, Equatable {
         self.last = last
         self.secret = secret
     }
+}
+
+/// The secret of a log: see `StoreHead.secret`.
+package enum LogSecret {
+    /// The bytes of a secret.
+    package static let byteCount = 16
+
+    /// Draws a secret for a new log from the kernel's generator.
+    package static func fresh() -> [UInt8] {
+        KernelRandom.words(byteCount / 8).flatMap { word in
+            (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
+        }
+    }
+}
+
+/// The bounds of single calls, which every store has.
+package enum StoreLimits {
+    /// The most bytes of row data that one `LogStore.delete` removes, but for a single larger row.
+    package static let bytesADelete = 4 << 20
+    /// The most rows that a reader fetches at a time.
+    package static let rowsARead = 4096
 }
 
 /// The outcome of an append.

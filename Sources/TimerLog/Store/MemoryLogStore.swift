@@ -9,7 +9,7 @@ public final class MemoryLogStore: LogStore {
     private let isOpen: Guarded<Bool>
 
     /// Makes an empty, closed store with a secret of its own.
-    public convenience init() { self.init(MemoryLog(secret: SQLiteSchema.newSecret()), session: 0) }
+    public convenience init() { self.init(MemoryLog(secret: LogSecret.fresh()), session: 0) }
 
     private init(_ log: MemoryLog, session: Int64) {
         self.log = log
@@ -70,7 +70,7 @@ public final class MemoryLogStore: LogStore {
             var count = 0
             while count + 1 < state.rows.count, state.rows[count].last <= position {
                 let size = state.rows[count].data.count
-                guard count == 0 || bytes + size <= SQLiteLogStore.bytesADelete else { break }
+                guard count == 0 || bytes + size <= StoreLimits.bytesADelete else { break }
                 bytes += size
                 count += 1
             }
@@ -127,7 +127,7 @@ public final class MemoryLogStore: LogStore {
                 let middle = (low + high) / 2
                 if state.rows[middle].last < position { low = middle + 1 } else { high = middle }
             }
-            return Array(state.rows[low...].prefix(RowQueries.rowsARead))
+            return Array(state.rows[low...].prefix(StoreLimits.rowsARead))
         }
     }
 
