@@ -82,14 +82,14 @@ struct SQLiteFaultTests {
         #expect(try goOn(store) == false)
     }
 
-    @Test func `after an unknown outcome nothing is written before the store is opened anew`() throws {
+    @Test func `after an unknown outcome nothing is written before the store is opened again`() throws {
         FaultyVFS.fail(.walSync, with: Self.fsync)
         _ = store.append(batch, expecting: 10, epoch: 0)
         guard case .absent(let error) = store.append(batch, expecting: 10, epoch: 0) else {
             Issue.record("a store in doubt took rows")
             return
         }
-        #expect(error.description.contains("opened anew"))
+        #expect(error.description.contains("opened again"))
         #expect(throws: StoreError.self) { try store.delete(upTo: 10) }
         _ = try goOn(store)
     }
