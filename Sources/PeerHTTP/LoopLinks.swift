@@ -115,8 +115,7 @@ final class PeerListener: LoopSocket {
 
     func happened(_ events: Epoll.Events) {
         for _ in 0..<Self.acceptsPerRound {
-            let next = unsafe Accepting.next(descriptor) { address in unsafe SocketAddress(address) }
-            guard let (socket, peer) = next else { return }
+            guard let (socket, peer) = SocketAddress.nextConnection(at: descriptor) else { return }
             guard links.count < Self.mostConnections else {
                 Glibc.close(socket)
                 continue

@@ -19,7 +19,6 @@ enum WordRules {
             "HTTPServer/HTTPServer.swift": "asks the kernel for its limits",
             "HTTPServer/RequestHeaders.swift": "compares with static strings where they lie",
             "PeerHTTP/LinkSocket.swift": "reads from and writes to a socket of its own",
-            "PeerHTTP/LoopLinks.swift": "takes the kernel's address of a peer",
             "HTTPServer/LibraryConnection.swift": "the one face of a libmicrohttpd connection and its head",
             "HTTPServer/LibraryDaemon.swift": "the one face of a libmicrohttpd daemon, with its callbacks",
             "HTTPServer/ListeningSocket.swift": "binds sockets, and asks the kernel what a descriptor is",

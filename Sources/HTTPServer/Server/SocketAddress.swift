@@ -1,4 +1,6 @@
-package import Glibc
+import CMicroHTTPD
+import Glibc
+import Platform
 
 /// An IPv4 or IPv6 address with its port. The kernel's structures are used in this file only.
 package struct SocketAddress: Equatable, Sendable {
@@ -28,7 +30,7 @@ package struct SocketAddress: Equatable, Sendable {
 
     /// Reads an address of the kernel's; nil where `address` is nil or of another family, as that of a Unix
     /// socket's peer. An IPv4 address inside IPv6, as at a socket for both, becomes IPv4.
-    package init?(_ address: UnsafePointer<sockaddr>?) {
+    init?(_ address: UnsafePointer<sockaddr>?) {
         guard let address = unsafe address else { return nil }
         switch Int32(unsafe address.pointee.sa_family) {
         case AF_INET:
@@ -46,6 +48,12 @@ package struct SocketAddress: Equatable, Sendable {
             port = UInt16(bigEndian: inet.sin6_port)
         default: return nil
         }
+    }
+
+    /// Takes the next connection that waits at a listening socket: its socket, which does not block, and its peer's
+    /// address, nil for a Unix socket's. Returns nil where no connection waits, or no descriptor is left.
+    package static func nextConnection(at listener: Int32) -> (socket: Int32, peer: SocketAddress?)? {
+        unsafe Accepting.next(listener) { address in unsafe SocketAddress(address) }
     }
 
     /// Asks the kernel for the address that `descriptor` is bound to; nil where it has none, or one of another
