@@ -67,7 +67,7 @@ struct ClusterAcceptLoss: ParsableCommand {
 
     func run() throws {
         let address = try options.address(options.settings())
-        let mark = KernelRandom.words(2).map { String($0, radix: 16) }.joined()
+        let mark = Hexadecimal.text(KernelRandom.words(2))
         do throws(StoreError) {
             try LossAcceptance.accept(address, mark: Array(mark.utf8))
         } catch {

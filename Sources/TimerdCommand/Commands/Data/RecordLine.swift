@@ -82,7 +82,7 @@ enum RecordLine {
     private static func append(_ answer: StoredAnswer, _ record: LogRecord, _ writer: inout JSONWriter) {
         head(record, name(of: answer.form), &writer)
         writer.key("key")
-        writer.string(hexadecimal(answer.key))
+        writer.string(Hexadecimal.text([answer.key.high, answer.key.low]))
         if case .part(let part) = answer.form {
             writer.key("origin")
             writer.string(String(part.origin))
@@ -98,7 +98,7 @@ enum RecordLine {
     private static func append(_ progress: ImportProgress, _ record: LogRecord, _ writer: inout JSONWriter) {
         head(record, "import", &writer)
         writer.key("export")
-        writer.string(hexadecimal(progress.export))
+        writer.string(Hexadecimal.text([progress.export.high, progress.export.low]))
         writer.member("part", Int64(progress.part))
         writer.member("lines", Int64(progress.lines))
         writer.member("isWhole", progress.isWhole)
@@ -294,11 +294,4 @@ enum RecordLine {
     }
 
     private static func copy(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] { range.map { bytes[$0] } }
-
-    private static func hexadecimal(_ hash: Hash128) -> String {
-        [hash.high, hash.low].map { half in
-            let digits = String(half, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
-    }
 }
