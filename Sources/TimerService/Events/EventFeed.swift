@@ -39,7 +39,8 @@ public final class EventFeed: Sendable {
     /// Returns the row that holds `position`; nil where it is not in memory.
     public func row(holding position: Int64) -> LogRow? { hub?.row(holding: position) }
 
-    /// Returns whether `position` was ever given to a record: see `EventHub.positionState`; `gone` where there is no log.
+    /// Returns whether `position` was ever given to a record: see `EventHub.positionState`; `gone` where there is no
+    /// log.
     public func positionState(of position: Int64) -> EventHub.PositionState {
         hub?.positionState(of: position) ?? .gone
     }
