@@ -1,6 +1,6 @@
 /// A scanner that drops comments, and the contents of string literals and raw identifiers, from the lines of one file.
 ///
-/// It knows only as much of Swift as the rules need: an interpolation counts as text, an extended delimiter (`#"…"#`)
+/// The scanner knows only as much of Swift as the rules need: an interpolation counts as text, an extended delimiter (`#"…"#`)
 /// as a plain one. The quotes themselves stay, so that the rest still reads as code.
 struct LineScanner {
     private enum Place {

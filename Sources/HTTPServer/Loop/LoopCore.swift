@@ -267,7 +267,6 @@ package final class LoopCore: @unchecked Sendable {
         daemons = []
         for socket in sockets.all { socket.close() }
         guest?.close()
-        guest = nil  // it holds this loop
         ending = []  // they hold this loop, as do the candidates
         candidates = []
         reportClosed()

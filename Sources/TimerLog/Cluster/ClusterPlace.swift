@@ -37,8 +37,8 @@ public struct ClusterMap: Sendable, Equatable {
 
 /// The time until which this process may show what it holds. May be read on any thread.
 ///
-/// Of several processes on one storage, only the holder of a valid lease answers, streams and delivers: nobody
-/// takes the log from it before the lease is over. The lease does not concern writes, which the storage itself
+/// Only the holder of a valid lease, among the processes on one storage, answers, streams and delivers: nobody takes
+/// the log from the holder before the lease is over. The lease does not concern writes, which the storage itself
 /// fences.
 public final class Lease: Sendable {
     private let end = Atomic<Int64>(0)
