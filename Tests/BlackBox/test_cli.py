@@ -134,6 +134,8 @@ def test_watch_that_nothing_concerned_for_long_still_comes_back(new_server):
             write_events(api, 1, **GONE_AT_ONCE)
             return api.get(f"/v1/events?follow=false&limit=1&since={begun}").status == 410
         poll(is_gone)
+        # An event after the heartbeats would be one that watch may not have been told of before the server dies.
+        poll(lambda: len(api.get("/v1/timers?limit=2").json["timers"]) == 1)
         with api.stream("/v1/events?types=resumed") as other:
             lines = other.lines()
             assert [next(lines) for _ in range(4)] == [b""] * 4  # heartbeats on this stream: the other had at least one meanwhile
