@@ -98,6 +98,8 @@ def test_a_log_that_has_lost_rows_is_held_until_an_operator_accepts_it(scene, re
     last = getattr(here, how)()
     # The next append notices it, be it that of a beat.
     poll(lambda: here.metric("timerd_rows_lost_total") == 1, BACK)
+    # It is logged once the database was asked for the last acceptance.
+    poll(lambda: LOST in server.log_text(), BACK)
     assert api.get("/readyz").expect(503).json == {"status": "storage-unavailable"} and api.get("/healthz").status == 200
     lines = [line for line in server.log_text().splitlines() if LOST in line]
     assert len(lines) == 1, lines
