@@ -117,9 +117,13 @@ package final class PostgresServer: Sendable {
         try run("/bin/mkdir", "-m", "755", folder)
         atexit {
             let running = PostgresServer.running.withLock { $0 }
-            for pid in running.keys { kill(pid, SIGQUIT) }
+            for pid in running.keys {
+                kill(pid, SIGCONT)
+                kill(pid, SIGQUIT)
+            }
             for (pid, folder) in running {
-                try? eventually("a server has ended") { kill(pid, 0) != 0 }
+                // Nobody else asks for it any more.
+                waitpid(pid, nil, 0)
                 try? FileManager.default.removeItem(atPath: folder)
             }
             try? FileManager.default.removeItem(atPath: "/tmp/timerd-pg-\(getpid())-template")
