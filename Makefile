@@ -54,7 +54,7 @@ build: setup ## Build everything in debug, tests included
 	swift build --build-tests
 
 check: setup-tests lint ## Check a change in some minutes: lint, and the tests without those that are thorough or heavy
-	@THOROUGH=no EXAMPLES=8 SEEDS=8 LONG_SEEDS=2 WORKERS=$${WORKERS:-5} Scripts/test.sh
+	@THOROUGH=no EXAMPLES=4 SEEDS=8 LONG_SEEDS=2 WORKERS=$${WORKERS:-5} Scripts/test.sh
 
 test: setup-tests ## Run the tests but the heavy ones: Swift, and the real binary from outside
 	@Scripts/test.sh

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs every test: the Swift tests beside the black-box tests, as most of these wait more than they work, then those that
-# nothing may run beside. Of the Swift tests only the end is shown, or all at last if one failed.
+# nothing may run beside. Of the Swift tests only the end is shown, or all at last if one failed. They are two processes, as a
+# process has a thread a core, which a test that waits for a socket holds: those that wait, and those that compute.
 #
 # A black-box test that fails beside the others runs once more, alone. If it passes then, the run is green, and the last lines
 # name it; its first output is in .build/black-box.txt. More than MAY_REPEAT such tests, or one that fails twice, fail the run.
@@ -14,6 +15,10 @@ readonly WORKERS=${WORKERS:-4} EXAMPLES=${EXAMPLES:-25} MAY_REPEAT=2
 chosen='not heavy'
 [[ ${THOROUGH:-yes} == yes ]] || chosen+=' and not thorough'
 readonly chosen
+# Modules of Swift tests that wait for sockets and other processes.
+readonly WAITING='HTTPClientTests|HTTPServerTests|PeerHTTPTests|PostgresLogTests|TimerForwardingTests|TimerdCommandTests|WebhooksTests'
+# The program of the Swift tests itself, as only one `swift test` runs at a time. A test that hangs must not hold it for ever.
+readonly SWIFT_TESTS=(timeout 40m .build/debug/timerdPackageTests.xctest --testing-library swift-testing)
 readonly FIRST_OUTPUT=$PWD/.build/black-box.txt
 export TIMERD_BINARY=$PWD/.build/debug/timerd
 # Where it is set, each of a dozen Python processes compiles all tests anew.
@@ -99,16 +104,17 @@ swift build --build-tests
 exit_tests=$(grep -rl processExitsWith Tests --include='*.swift' | xargs -n 1 basename -s .swift | paste -sd '|')
 readonly exit_tests
 part 'Swift tests that end processes of their own'
-swift test --skip-build --disable-xctest --quiet --filter "\.($exit_tests)/"
+"${SWIFT_TESTS[@]}" --filter "\.($exit_tests)/"
 part "Swift tests beside black-box tests, $WORKERS of these at once"
 # A process takes half a minute to make requests of openapi.yaml, so one does it for all operations.
 begin_quietly 'openapi.yaml' env "TIMERD_TEST_EXAMPLES=$EXAMPLES" .venv/bin/pytest -q --timeout 300 Tests/BlackBox/test_openapi.py
-# A test that hangs must not hold the run for ever.
-begin_quietly 'Swift tests' timeout 40m swift test --skip-build --disable-xctest --quiet --skip "\.($exit_tests)/"
+begin_quietly 'Swift tests that wait' "${SWIFT_TESTS[@]}" --skip "\.($exit_tests)/" --filter "^($WAITING)\."
+begin_quietly 'Swift tests that compute' "${SWIFT_TESTS[@]}" --skip "\.($exit_tests)/" --skip "^($WAITING)\."
 begin_recorded 'black-box tests' "$FIRST_OUTPUT" .venv/bin/pytest -q Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py \
     --ignore Tests/BlackBox/test_openapi.py -m "not alone and $chosen" -n "$WORKERS" --dist loadgroup -o "cache_dir=$said/cache"
 finish 'openapi.yaml'
-finish 'Swift tests'
+finish 'Swift tests that wait'
+finish 'Swift tests that compute'
 finish_black_box
 stop_if_failed
 part 'black-box tests that nothing may run beside'

@@ -142,6 +142,7 @@ def test_pages_are_oldest_first_and_complete(new_server, receiver):
     assert api.get("/v1/deliveries?timer=nobody").json["next"] is None
 
 
+@pytest.mark.thorough
 def test_many_are_gathered_and_redriven_in_pieces(new_server, receiver):
     """More deliveries than one hold of the lock looks at, and than one read of events takes."""
     api = new_server().client

@@ -110,6 +110,7 @@ def test_the_kustomization_has_every_manifest_but_the_example():
         assert sorted(listed) == sorted(own + others)
 
 
+@pytest.mark.thorough
 def test_what_kustomize_makes_has_one_workload(tmp_path):
     kubectl = shutil.which("kubectl")
     if not kubectl:

@@ -22,7 +22,12 @@ def lines_between(path, mark):
     return re.search(rf"^<!-- {mark} -->\n(.*?)^<!-- /{mark} -->$", path.read_text(), re.MULTILINE | re.DOTALL)[1]
 
 
-@pytest.mark.parametrize("path", TOURS, ids=name_of)
+def thorough_but(path):
+    """A parameter of a path, which is thorough but for the README."""
+    return pytest.param(path, id=name_of(path), marks=[] if path == README else pytest.mark.thorough)
+
+
+@pytest.mark.parametrize("path", map(thorough_but, TOURS))
 def test_commands_print_what_is_shown(path, new_server, tmp_path):
     server = new_server()
     with Shell(tmp_path, server, {8080: server.port, 8081: free_port(), 8082: free_port(), 9000: free_port()}) as shell:

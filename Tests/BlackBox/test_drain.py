@@ -96,6 +96,7 @@ def test_what_came_due_fires_once_by_its_policy_after_the_drain(new_server):
     assert first["reason"] == "due" and api.timer("skip")["missedCount"] >= 12
 
 
+@pytest.mark.thorough
 def test_watchdogs_and_other_suspending_timers_stand(new_server):
     api = new_server().client
     made = api.create(id="dog", watchdog="2s")

@@ -38,6 +38,7 @@ def test_a_batch_answers_for_no_timer_that_is_gone(failing, size):
     assert [name for name in claimed if failing.client.get(f"/v1/timers/{name}").status != 200] == []
 
 
+@pytest.mark.thorough
 @pytest.mark.undivided
 def test_a_stored_answer_is_told_while_writes_fail(failing):
     headers = {"Idempotency-Key": "once"}

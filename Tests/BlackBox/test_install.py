@@ -84,6 +84,7 @@ def files(root):
     return {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
 
 
+@pytest.mark.thorough
 def test_make_install_puts_everything_in_its_place_and_takes_it_away(tmp_path):
     make = ["make", "--no-print-directory", f"BINARY={binary()}", "PREFIX=/opt/timers", f"DESTDIR={tmp_path}"]
     subprocess.run([*make, "install"], cwd=ROOT, check=True, capture_output=True, timeout=50)

@@ -32,6 +32,7 @@ def test_a_batch_that_failing_writes_cut_goes_on_behind_what_stands(failing):  #
     assert failing.client.timer("tick")["version"] == tick["version"] + 3000
 
 
+@pytest.mark.thorough
 @pytest.mark.undivided
 def test_a_run_that_changes_nothing_keeps_no_answer_while_writes_fail(failing):  # noqa: F811
     limit_writes(failing, 1000)

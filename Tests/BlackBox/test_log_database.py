@@ -72,6 +72,7 @@ def test_damage_is_found(postgres):
     assert done.returncode == 78 and "follows position" in done.stderr, done
 
 
+@pytest.mark.thorough
 def test_logs_that_servers_wrote_in_turn_are_read_verified_and_dumped(postgres):
     schema = "turns"
     uri = postgres.schema(schema)

@@ -294,6 +294,7 @@ def test_an_import_repeated_is_done_once(pair):
     assert target.timer("t29")["version"] == 1
 
 
+@pytest.mark.thorough
 def test_a_part_that_comes_twice_at_once_is_done_once(pair):
     source, target = pair
     source.batch([f'{{"id": "t{n}", "after": "1h"}}' for n in range(2000)], "?results=brief").expect(200)
@@ -309,6 +310,7 @@ def test_a_part_that_comes_twice_at_once_is_done_once(pair):
     assert len(told) == len(set(told)) == 2000
 
 
+@pytest.mark.thorough
 def test_a_part_that_kill_9_cut_goes_on_where_it_was(new_server):
     source, target = new_server(), new_server()
     lines = [f'{{"id": "t{n}", "after": "1h"}}' for n in range(4000)]
@@ -474,6 +476,7 @@ def test_an_export_that_is_undrained_meanwhile_has_no_end(new_server):
     assert b'"end"' not in data
 
 
+@pytest.mark.thorough
 def test_what_changes_during_an_export_comes_again(new_server):
     source, target = new_server().client, new_server().client
     source.batch([f'{{"id": "t{n}", "after": "1h", "payload": "{"x" * 1000}"}}' for n in range(MANY)], "?results=brief").expect(200)

@@ -95,6 +95,7 @@ def test_an_export_that_is_not_whole_is_not_taken_for_whole(pair, tmp_path):
     assert done.returncode == 64 and "no export" in done.stderr, done
 
 
+@pytest.mark.thorough
 @pytest.mark.undivided
 def test_an_import_goes_on_after_a_restart_of_the_server(new_server, tmp_path):
     source, target = new_server(), new_server()

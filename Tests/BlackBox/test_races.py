@@ -102,6 +102,7 @@ def test_mixed_commands_are_some_order_of_steps(api, pool):
         assert {reply.status for reply in replies} <= {200, 409}
 
 
+@pytest.mark.thorough
 def test_no_fire_comes_after_an_answered_stop(api, pool):
     for _ in range(3):
         ids = [api.create(every="1ms")["id"] for _ in range(CLIENTS)]

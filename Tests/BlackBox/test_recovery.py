@@ -70,6 +70,7 @@ def test_a_slow_recovery_is_healthy_and_serves_nothing_yet(faults, path):
         client.create()
 
 
+@pytest.mark.thorough
 def test_a_recovery_that_stands_still_is_not_healthy(faults, path):
     with recovering(faults, path, hold=1) as (server, client):
         client.get("/healthz").expect(200)
@@ -81,6 +82,7 @@ def test_a_recovery_that_stands_still_is_not_healthy(faults, path):
         client.get("/healthz").expect(200)
 
 
+@pytest.mark.thorough
 def test_a_connection_goes_over_to_the_service(faults, path):
     with recovering(faults, path, hold=1) as (server, client):
         connection = client.connection()
@@ -100,6 +102,7 @@ def test_a_connection_goes_over_to_the_service(faults, path):
         connection.close()
 
 
+@pytest.mark.thorough
 def test_sigterm_ends_a_recovery_cleanly(faults, path):
     with recovering(faults, path, hold=1) as (server, client):
         client.get("/healthz").expect(200)

@@ -138,6 +138,7 @@ def test_a_problem_is_explained_as_in_the_document(parts):
         assert problem["title"] in text and problem["advice"].replace("`", "") in text, slug
 
 
+@pytest.mark.thorough
 def test_each_command_shown_gets_an_answer_that_the_document_has(new_server, parts):
     """Each is run as it stands, in the order of the page; a stream is left after a second."""
     server = new_server("--webhook-deny", "0.0.0.0/0", "--webhook-deny", "::/0")

@@ -109,6 +109,7 @@ def test_the_watchdog_is_fed_while_the_server_is_healthy(new_server, short):
         server.stop()
 
 
+@pytest.mark.thorough
 @pytest.mark.undivided
 def test_a_recovery_asks_for_time_while_it_moves(faults, short):
     with Manager(short / "notify") as manager:

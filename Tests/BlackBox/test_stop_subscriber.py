@@ -38,6 +38,7 @@ def test_it_is_suspended_two_seconds_after_the_last_left_and_resumed_by_the_next
     assert types(api.history_of(id)) == ["created", "activated", "suspended", "resumed"]
 
 
+@pytest.mark.thorough
 def test_on_resume_applies(api):
     id = watched(api, every="1s", onResume="deadline")
     with api.stream(events_of(id)).expect(200) as stream:
@@ -93,6 +94,7 @@ def test_a_crowd_comes_and_goes(api):
     assert types(api.history_of(id)) == ["created", "activated", "suspended"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_kill", [True, False], ids=["kill", "stop"])
 def test_after_a_restart_it_is_suspended_as_of_the_last_uptime_unless_one_comes(new_server, is_kill):
     server = new_server()

@@ -99,6 +99,7 @@ def test_after_any_step_the_soonest_due_are_listed_in_order_from_any_place(new_s
         assert [timer["id"] for timer in page["timers"]] == found
 
 
+@pytest.mark.thorough
 @pytest.mark.undivided
 @pytest.mark.parametrize("step", [HOUR, DAY])
 def test_after_a_step_back_the_wall_clock_waits_and_repeats_nothing(new_server, clock, step):
@@ -157,6 +158,7 @@ def test_a_step_while_the_server_is_down(new_server, clock, step):
     assert set(ids) <= set(history) or step == DAY
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rate", ["1.00001", "0.99999", "1.02", "0.98"])
 def test_a_drift_skips_nothing_and_fires_nothing_early(new_server, clock, rate):
     """A leap second smeared over a day is 1.0000116; a drift a thousand times as large shows within seconds."""

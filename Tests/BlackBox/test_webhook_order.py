@@ -159,6 +159,7 @@ def test_a_timer_is_kept_while_something_is_pending(api, receiver, name):
     assert types(seen)[-3:] == ["delivered", "delivered", "deleted"] and seen[-1]["reason"] == "expired"
 
 
+@pytest.mark.thorough
 def test_above_the_bound_of_one_timer_the_oldest_is_dead(api, receiver, name):
     id, gate = held(api, receiver, name, count=1)
     over = 100
