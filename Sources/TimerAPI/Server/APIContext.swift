@@ -60,24 +60,31 @@ final class APIContext: Sendable {
     /// The number of open streams and long polls.
     var streamCount: Int { server.streamCount }
 
-    /// Returns the page that the request asks for, if it is one that never changes; nil otherwise.
+    /// Returns the page that the request asks for, if it is one that never changes, or a problem if it has a query;
+    /// nil for any other request.
     func page(for ticket: Ticket) -> Outcome? {
+        guard let page = unchangingPage(for: ticket) else { return nil }
+        do throws(Problem) {
+            try QueryReader(ticket.target).finish()
+            return page
+        } catch {
+            return .problem(error)
+        }
+    }
+
+    private func unchangingPage(for ticket: Ticket) -> Outcome? {
         switch ticket.route {
-        case .dashboard:
-            return .html(dashboard)
-        case .reference:
-            return .html(reference)
-        case .openAPI:
-            return .document(openAPI)
-        case .openAPIJSON:
-            return .document(openAPIJSON)
+        case .dashboard: .html(dashboard)
+        case .reference: .html(reference)
+        case .openAPI: .document(openAPI)
+        case .openAPIJSON: .document(openAPIJSON)
         case .problem:
-            guard let kind = ProblemKind(slug: ticket.parameter) else {
-                return .problem(Problem(.notFound, "there is no such problem"))
+            if let kind = ProblemKind(slug: ticket.parameter) {
+                .page(status: 200, type: "text/html; charset=utf-8", Pages.problem(kind))
+            } else {
+                .problem(Problem(.notFound, "there is no such problem"))
             }
-            return .page(status: 200, type: "text/html; charset=utf-8", Pages.problem(kind))
-        default:
-            return nil
+        default: nil
         }
     }
 

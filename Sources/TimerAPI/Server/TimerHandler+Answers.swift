@@ -163,15 +163,10 @@ extension TimerHandler {
 
     /// Answers the requests that have waited too long for the disk: their outcome is unknown.
     func expireWaiting(now: Int64) {
-        var still: [Ticket] = []
-        for ticket in waiting {
-            guard now - ticket.waitingSince > APILimits.longestCommit else {
-                still.append(ticket)
-                continue
-            }
-            void(ticket, .unknownOutcome)
-        }
-        waiting = still
+        let isLate: (Ticket) -> Bool = { now - $0.waitingSince > APILimits.longestCommit }
+        let late = waiting.filter(isLate)
+        waiting.removeAll(where: isLate)
+        for ticket in late { void(ticket, .unknownOutcome) }
     }
 }
 

@@ -11,89 +11,49 @@ extension TimerHandler {
     /// The stream subscribes to a timer that waits for a subscriber in a separate step, after every check that can
     /// refuse the stream, since a request that is refused changes nothing.
     func beginStream(_ plan: StreamPlan, _ ticket: Ticket) {
-        if plan.isAdmitted { return open(plan, ticket) }
-        let horizon = context.service.horizon
-        if plan.isOfDeleted && plan.newestOfTimer <= horizon { return forget(ticket) }
-        if let since = plan.since, since > plan.head, since.position >= horizon {
-            return expire(plan, "there is no event with this id yet", ticket)
-        }
-        let isOld = plan.since.map { $0 > .beginning && $0.position < horizon } ?? false
-        if isOld && plan.filter.timer == nil { return expire(plan, Self.tooOld, ticket) }
-        guard let since = plan.since, since.position > horizon else { return beginHistory(plan, ticket) }
-        switch context.service.feed.positionState(of: since.position) {
-        case .given: beginHistory(plan, ticket)
-        case .lost: expire(plan, Self.neverGiven, ticket)
-        case .gone:
-            let (serial, inbox) = awaitStore(ticket)
-            context.service.replayer.isHeld(since.position) { inbox.post(.idCheck(ticket: serial, $0)) }
-        }
+        let start = plan.start(in: kept(for: plan), showsEvents: plan.showsEvents(to: ticket))
+        goOn(with: plan, start, ticket)
     }
 
     /// Continues a request once it is known whether the log holds the id that the client named.
     func receivedIDCheck(_ result: Result<Bool, StoreError>, _ ticket: Ticket) {
         guard case .stream(let plan) = ticket.outcome else { return }
-        switch result {
-        case .success(true): beginHistory(plan, ticket)
-        case .success(false):
-            // The id's row may have been deleted while it was looked for.
-            let isOld = plan.since.map { $0.position < context.service.horizon } ?? false
-            if isOld && plan.filter.timer != nil { return beginHistory(plan, ticket) }
-            expire(plan, isOld ? Self.tooOld : Self.neverGiven, ticket)
-        case .failure:
-            respond(ticket, with: Problem(.storageUnavailable, "the log can't be read now"))
-        }
-    }
-
-    private func beginHistory(_ plan: StreamPlan, _ ticket: Ticket) {
-        // Memory may hold events of an earlier timer with this id, and a stream from the beginning shows only this
-        // timer's. The walk over the timer's events can't begin at one that is not on disk yet (`--durability
-        // interval`): then the stream looks through all rows.
-        let needsHistory = ticket.exchange.method != .head || plan.needsEvent
-        guard let since = plan.since, plan.filter.timer != nil, needsHistory,
-            since == .beginning || !context.service.feed.holds(after: since.position),
-            let engine = log.value?.engine, plan.newestOfTimer <= engine.durableHead
-        else { return open(plan, ticket) }
-        let (serial, inbox) = awaitStore(ticket)
-        context.service.replayer.history(newest: plan.newestOfTimer, since: since.position) {
-            inbox.post(.history(ticket: serial, $0))
-        }
+        let showsEvents = plan.showsEvents(to: ticket)
+        goOn(with: plan, plan.start(in: kept(for: plan), isHeld: result, showsEvents: showsEvents), ticket)
     }
 
     func receivedHistory(_ result: Result<Replayer.History, StoreError>, _ ticket: Ticket) {
         guard case .stream(var plan) = ticket.outcome else { return }
-        guard case .success(let history) = result else {
-            // The stream is served from memory while storage fails, if memory reaches back far enough.
-            if context.service.feed.holds(after: (plan.since ?? .beginning).position) { return open(plan, ticket) }
-            return respond(ticket, with: Problem(.storageUnavailable, "the log can't be read now"))
-        }
-        let since = plan.since ?? .beginning
-        if plan.isOfDeleted && history.marks.isEmpty && since.position < plan.newestOfTimer { return forget(ticket) }
-        if history.isExpired && since > .beginning { return expire(plan, Self.tooOld, ticket) }
-        plan.history = history.marks[...]
-        if since == .beginning {
-            plan.cursor.advance(to: history.oldest - 1)
-        } else if history.isWhole && history.oldest > since.position {
-            plan.lifeBegan = history.oldest
-            plan.cursor.advance(to: context.service.horizon)
-        }
-        if history.marks.isEmpty { plan.cursor.advance(to: plan.head.position) }
-        open(plan, ticket)
+        let start = plan.take(result, in: kept(for: plan))
+        goOn(with: plan, start, ticket)
     }
 
-    /// Refuses a stream of a deleted timer none of whose events is kept any more.
-    private func forget(_ ticket: Ticket) {
-        respond(ticket, with: Problem(ServiceError.refused(.notFound), timer: ticket.parameter))
+    private func kept(for plan: StreamPlan) -> KeptEvents {
+        let feed = context.service.feed
+        return KeptEvents(
+            horizon: context.service.horizon, durableHead: log.value?.engine.durableHead,
+            isInMemory: feed.holds(after: plan.first), first: feed.positionState(of: plan.first))
     }
 
-    private static let neverGiven = "the log holds no record of this id: what was shown under it was lost"
-    private static let tooOld = "events that may match came after that id and are no longer kept"
-
-    /// Refuses a stream that can't begin at the id that its client named.
-    private func expire(_ plan: StreamPlan, _ detail: String, _ ticket: Ticket) {
-        var problem = Problem(.eventsExpired, detail)
-        problem.oldest = EventID(context.service.oldestKept)
-        problem.newest = plan.head
-        respond(ticket, with: problem)
+    private func goOn(with plan: StreamPlan, _ start: StreamStart, _ ticket: Ticket) {
+        switch start {
+        case .open: open(plan, ticket)
+        case .idCheck(let position):
+            let (serial, inbox) = awaitStore(ticket)
+            context.service.replayer.isHeld(position) { inbox.post(.idCheck(ticket: serial, $0)) }
+        case .history(let since):
+            let (serial, inbox) = awaitStore(ticket)
+            context.service.replayer.history(newest: plan.newestOfTimer, since: since) {
+                inbox.post(.history(ticket: serial, $0))
+            }
+        case .forgotten: respond(ticket, with: Problem(ServiceError.refused(.notFound), timer: ticket.parameter))
+        case .expired(let reason):
+            var problem = Problem(.eventsExpired, reason)
+            problem.oldest = EventID(context.service.oldestKept)
+            problem.newest = plan.head
+            respond(ticket, with: problem)
+        case .unreadable: respond(ticket, with: Problem(.storageUnavailable, "the log can't be read now"))
+        }
     }
 
     /// Subscribes the stream to its timer, which waits for a subscriber, in a further step; refuses the stream if
@@ -174,11 +134,15 @@ extension TimerHandler {
     }
 
     private func fillStreamHead(_ plan: StreamPlan, _ ticket: Ticket) {
-        let type = plan.format == .sse ? "text/event-stream" : "application/x-ndjson"
-        ticket.exchange.response.add("Content-Type", plan.timeout == nil ? type : "application/json")
+        let type: StaticString = plan.format == .sse ? "text/event-stream" : "application/x-ndjson"
+        fillStreamHead(plan.timeout == nil ? type : "application/json", ticket)
+        ticket.exchange.response.add("Event-Id", plan.head.text)
+    }
+
+    private func fillStreamHead(_ type: StaticString, _ ticket: Ticket) {
+        ticket.exchange.response.add("Content-Type", type)
         ticket.exchange.response.add("Cache-Control", "no-store")
         ticket.exchange.response.add("X-Accel-Buffering", "no")
-        ticket.exchange.response.add("Event-Id", plan.head.text)
     }
 
     package func refuseStream(_ answer: consuming Answer, _ reason: DetachRefusal, _ ticket: Ticket) {
@@ -207,9 +171,7 @@ extension TimerHandler {
         }
         guard let answer = ticket.answer.take() else { return }
         ticket.beginResponse()
-        ticket.exchange.response.add("Content-Type", "application/x-ndjson")
-        ticket.exchange.response.add("Cache-Control", "no-store")
-        ticket.exchange.response.add("X-Accel-Buffering", "no")
+        fillStreamHead("application/x-ndjson", ticket)
         if ticket.exchange.method == .head {
             note(ticket)
             ticket.releaseMemory()

@@ -112,12 +112,7 @@ package final class TimerHandler: LoopHandler {
         ticket.answer = consume answer
         if exchange.method == .options { return answerOptions(ticket) }
         if let page = context.page(for: ticket) {
-            do throws(Problem) {
-                try QueryReader(ticket.target).finish()
-                ticket.outcome = page
-            } catch {
-                ticket.outcome = .problem(error)
-            }
+            ticket.outcome = page
             return respond(ticket)
         }
         if let refusal = context.refusal(of: ticket) {
