@@ -1,4 +1,5 @@
 import Platform
+import Primitives
 import TimerCore
 import TimerLog
 import TimerService
@@ -10,12 +11,7 @@ enum ExportLine {
     static let format: Int64 = 1
 
     /// Draws the id of an export: 32 hexadecimal digits.
-    static func drawID() -> String {
-        KernelRandom.words(2).map { word in
-            let text = String(word, radix: 16)
-            return String(repeating: "0", count: 16 - text.count) + text
-        }.joined()
-    }
+    static func drawID() -> String { Hexadecimal.text(KernelRandom.words(2)) }
 
     /// Writes the first line.
     static func writeHead(

@@ -1,3 +1,4 @@
+import Primitives
 import TimerCore
 import TimerLog
 import TimerService
@@ -43,18 +44,10 @@ struct ImportRequest {
 
     /// Reads an export's id; nil unless it is 32 hexadecimal digits, lower-case.
     static func id(_ text: some Collection<UInt8>) -> Hash128? {
-        guard text.count == 32 else { return nil }
-        var words: [UInt64] = [0, 0]
-        for (index, byte) in text.enumerated() {
-            let digit: UInt8
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
-            default: return nil
-            }
-            words[index / 16] = words[index / 16] << 4 | UInt64(digit)
+        guard let high = Hexadecimal.word(text.prefix(16)), let low = Hexadecimal.word(text.dropFirst(16)) else {
+            return nil
         }
-        return Hash128(high: words[0], low: words[1])
+        return Hash128(high: high, low: low)
     }
 
     /// Returns the ranges of the lines in the body, without the blank ones.

@@ -1,3 +1,4 @@
+import Primitives
 import WireJSON
 
 /// A request's path and query, split and percent-decoded.
@@ -64,7 +65,9 @@ struct Target {
         while index < text.endIndex {
             let byte = text[index]
             if byte == UInt8(ascii: "%") {
-                guard index + 2 < text.endIndex, let high = hex(text[index + 1]), let low = hex(text[index + 2]) else {
+                guard index + 2 < text.endIndex, let high = Hexadecimal.value(text[index + 1]),
+                    let low = Hexadecimal.value(text[index + 2])
+                else {
                     throw Malformed(detail: "a `%` in the URL is not followed by two hexadecimal digits")
                 }
                 bytes.append(high << 4 | low)
@@ -80,24 +83,17 @@ struct Target {
         }
         return bytes[...]
     }
-
-    private static func hex(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
 }
 
 extension Target {
     /// Returns `text` with every byte percent-encoded that is not visible ASCII.
-    static func visible(_ text: some Sequence<UInt8>) -> String { escaped(text) { $0 > 0x20 && $0 < 0x7F } }
+    static func visible(_ text: some Sequence<UInt8>) -> String {
+        Hexadecimal.percentEncoded(text) { $0 > 0x20 && $0 < 0x7F }
+    }
 
     /// Returns `text` as a name or a value of a query: every byte that may have a meaning there is percent-encoded.
     static func queryPart(_ text: some Sequence<UInt8>) -> String {
-        escaped(text) { byte in
+        Hexadecimal.percentEncoded(text) { byte in
             switch byte {
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -105,18 +101,6 @@ extension Target {
             default: "-._~:/,".utf8.contains(byte)
             }
         }
-    }
-
-    private static func escaped(_ text: some Sequence<UInt8>, unless isPlain: (UInt8) -> Bool) -> String {
-        var escaped = ""
-        for byte in text {
-            if isPlain(byte) {
-                escaped.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                escaped += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-            }
-        }
-        return escaped
     }
 }
 

@@ -1,4 +1,5 @@
 import HTTPClient
+import Primitives
 
 /// The client commands' connection to a server. Used on one thread only.
 struct ServiceClient {
@@ -80,19 +81,14 @@ struct RequestTarget {
     /// of the path; the server decodes them and refuses them as ids.
     private static func encoded(_ text: String) -> String {
         let isStep = text == "." || text == ".."
-        var encoded: [UInt8] = []
-        for byte in text.utf8 {
+        return Hexadecimal.percentEncoded(text.utf8) { byte in
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                 UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"):
-                encoded.append(byte)
-            case UInt8(ascii: ".") where !isStep: encoded.append(byte)
-            default:
-                let digits = Array("0123456789ABCDEF".utf8)
-                encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                true
+            default: byte == UInt8(ascii: ".") && !isStep
             }
         }
-        return String(decoding: encoded, as: UTF8.self)
     }
 }
 

@@ -1,3 +1,4 @@
+import Primitives
 import WireJSON
 
 /// Makes the request of an attempt.
@@ -116,17 +117,12 @@ public struct WebhookRequestBuilder: Sendable {
     /// itself are percent-encoded, so that a receiver that decodes gets the same text.
     static func headerValue(_ value: String) -> String {
         let bytes = Array(value.utf8)
-        var text = ""
-        for (index, byte) in bytes.enumerated() {
+        var index = 0
+        return Hexadecimal.percentEncoded(bytes) { byte in
             let isEnd = index == 0 || index == bytes.count - 1
-            if byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "%") || byte == 0x20 && !isEnd {
-                text.unicodeScalars.append(UnicodeScalar(byte))
-            } else {
-                let digits = String(byte, radix: 16, uppercase: true)
-                text += byte < 16 ? "%0\(digits)" : "%\(digits)"
-            }
+            index += 1
+            return byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "%") || byte == 0x20 && !isEnd
         }
-        return text
     }
 }
 

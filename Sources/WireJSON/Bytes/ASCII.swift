@@ -30,27 +30,4 @@ enum ASCII {
     static func isSpace(_ byte: UInt8) -> Bool {
         byte <= space && (byte == space || byte == newline || byte == 0x0D || byte == 0x09)
     }
-
-    /// The value of a hexadecimal digit in either case, or nil.
-    @inline(__always)
-    static func hexValue(_ byte: UInt8) -> UInt32? {
-        if isDigit(byte) { return UInt32(byte &- zero) }
-        let letter = (byte | 0x20) &- UInt8(ascii: "a")
-        return letter < 6 ? UInt32(letter) + 10 : nil
-    }
-
-    /// The lower-case hexadecimal digit of the low four bits of `value`.
-    @inline(__always)
-    static func hexDigit(_ value: UInt64) -> UInt8 {
-        let low = UInt8(truncatingIfNeeded: value & 15)
-        return low < 10 ? zero + low : UInt8(ascii: "a") - 10 + low
-    }
-}
-
-extension OutputSpan<UInt8> {
-    /// Appends the low `count` hexadecimal digits of `value`.
-    @inline(__always)
-    mutating func append(digits value: UInt64, count: Int) {
-        for digit in (0..<count).reversed() { append(ASCII.hexDigit(value >> UInt64(4 * digit))) }
-    }
 }

@@ -6,8 +6,8 @@ enum JSONEscape {
     static func unit(_ text: Span<UInt8>, _ offset: Int) -> UInt32? {
         var value: UInt32 = 0
         for index in offset + 2..<offset + 6 {
-            guard let digit = ASCII.hexValue(text[index]) else { return nil }
-            value = value << 4 | digit
+            guard let digit = Hexadecimal.value(text[index]) else { return nil }
+            value = value << 4 | UInt32(digit)
         }
         return value
     }
@@ -83,7 +83,8 @@ enum JSONEscape {
         case 0x0D: output.append(UInt8(ascii: "r"))
         case 0..<0x20:
             output.append("u00")
-            output.append(digits: UInt64(byte), count: 2)
+            output.append(Hexadecimal.digit(byte >> 4))
+            output.append(Hexadecimal.digit(byte))
         default: output.append(byte)
         }
     }

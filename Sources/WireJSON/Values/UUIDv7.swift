@@ -1,7 +1,9 @@
+import Primitives
+
 /// UUIDs that sort by time, RFC 9562 section 5.7.
 public enum UUIDv7 {
     /// The number of bytes of the text.
-    public static let count = 36
+    public static let count = UUIDText.count
 
     /// Appends a UUID of version 7 in its canonical form: ``count`` bytes, lower case.
     /// - Parameters:
@@ -11,16 +13,6 @@ public enum UUIDv7 {
     public static func append(milliseconds: Int64, random: (UInt64, UInt64), to output: inout [UInt8]) {
         let high = UInt64(bitPattern: milliseconds) << 16 | 0x7000 | random.0 & 0x0FFF
         let low = 0x8000_0000_0000_0000 | random.1 & 0x3FFF_FFFF_FFFF_FFFF
-        output.append(addingCapacity: count) { text in
-            text.append(digits: high >> 32, count: 8)
-            text.append(ASCII.minus)
-            text.append(digits: high >> 16, count: 4)
-            text.append(ASCII.minus)
-            text.append(digits: high, count: 4)
-            text.append(ASCII.minus)
-            text.append(digits: low >> 48, count: 4)
-            text.append(ASCII.minus)
-            text.append(digits: low, count: 12)
-        }
+        output.append(addingCapacity: count) { UUIDText.append(high: high, low: low, to: &$0) }
     }
 }

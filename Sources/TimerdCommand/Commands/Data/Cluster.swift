@@ -2,6 +2,7 @@ import ArgumentParser
 import HTTPClient
 import Platform
 import PostgresLog
+import Primitives
 import TimerLog
 
 /// `timerd cluster …`.

@@ -1,3 +1,4 @@
+import Primitives
 import TimerAPI
 import TimerCore
 import TimerLog
