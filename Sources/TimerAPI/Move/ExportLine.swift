@@ -19,8 +19,7 @@ enum ExportLine {
         versionFloor: Int64, _ json: inout JSONWriter
     ) {
         json.beginObject()
-        json.key("export")
-        json.string(export)
+        json.member("export", text: export)
         json.member("format", format)
         json.key("eventId")
         eventID.write(&json)
@@ -28,8 +27,7 @@ enum ExportLine {
         json.member("drained", isDrained)
         json.member("secrets", showsSecrets)
         json.member("versionFloor", versionFloor)
-        json.key("server")
-        json.string(version)
+        json.member("server", text: version)
         json.endObject()
         json.newline()
     }
@@ -117,8 +115,7 @@ enum ExportLine {
         let delivery = departing.delivery
         var json = JSONWriter()
         json.beginObject()
-        json.key("delivery")
-        json.beginObject()
+        json.beginObject("delivery")
         json.member("state", StaticName.of(delivery.state))
         json.member("attempts", Int64(delivery.attempts))
         json.member("createdAt", instant: Definition.createdAt(departing.definition.span))
@@ -136,8 +133,7 @@ enum ExportLine {
         event.definition = 0..<departing.definition.count
         EventJSON.write(event, departing.definition, &json)
         if delivery.slot == nil && (delivery.state != .dead || departing.will != nil) {
-            json.key("deleted")
-            json.beginObject()
+            json.beginObject("deleted")
             json.member("takesDeliveries", delivery.will?.takesDeliveries ?? true)
             json.key("timer")
             let definition = departing.will ?? departing.definition

@@ -96,8 +96,7 @@ struct ImportState {
     func outcome(_ progress: ImportProgress?) -> Outcome {
         var json = JSONWriter()
         json.beginObject()
-        json.key("export")
-        json.string(exportText)
+        json.member("export", text: exportText)
         json.member("next", Int64(progress.nextPart))
         json.member("complete", progress?.isComplete ?? false)
         json.endObject()

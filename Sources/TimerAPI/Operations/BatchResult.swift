@@ -86,8 +86,7 @@ enum BatchResult {
         switch self {
         case .timer(let status, let id, let version):
             json.integer(Int64(status))
-            json.key("id")
-            json.string(id)
+            json.member("id", text: id)
             json.member("version", version)
         case .whole(let status, _, let view):
             json.integer(Int64(status))
@@ -95,8 +94,7 @@ enum BatchResult {
             TimerJSON.write(view, &json)
         case .deleted(let id):
             json.integer(204)
-            json.key("id")
-            json.string(id)
+            json.member("id", text: id)
         case .refused(let error, let id):
             ProblemText(Problem(error, timer: id)).write(&json, requestID: requestID)
         case .problem(let text):

@@ -125,8 +125,7 @@ struct Differences {
     /// Writes the answer of a dry run.
     func write(_ json: inout JSONWriter) {
         json.beginObject()
-        json.key("differs")
-        json.beginArray()
+        json.beginArray("differs")
         for pointer in pointers { json.string(pointer) }
         json.endArray()
         json.endObject()

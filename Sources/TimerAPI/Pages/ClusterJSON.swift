@@ -16,8 +16,7 @@ enum ClusterJSON {
         json.key("owner")
         write(map?.owner, among: map?.nodes ?? [], &json)
         write("head", service.log.value.map { EventID($0.engine.durableHead).text }, &json)
-        json.key("nodes")
-        json.beginArray()
+        json.beginArray("nodes")
         for node in map?.nodes ?? [] { write(node, isOwner: node.session == map?.owner?.session, &json) }
         json.endArray()
         json.endObject()

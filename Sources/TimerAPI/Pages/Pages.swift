@@ -7,11 +7,9 @@ enum Pages {
     static func health(stalled: [String]) -> Outcome {
         var json = JSONWriter()
         json.beginObject()
-        json.key("status")
-        json.string(stalled.isEmpty ? "ok" : "stalled")
+        json.member("status", text: stalled.isEmpty ? "ok" : "stalled")
         if !stalled.isEmpty {
-            json.key("stalled")
-            json.beginArray()
+            json.beginArray("stalled")
             for name in stalled { json.string(name) }
             json.endArray()
         }
@@ -24,11 +22,9 @@ enum Pages {
     static func readiness(_ status: String, owner: String? = nil) -> Outcome {
         var json = JSONWriter()
         json.beginObject()
-        json.key("status")
-        json.string(status)
+        json.member("status", text: status)
         if let owner {
-            json.key("owner")
-            json.string(owner)
+            json.member("owner", text: owner)
         }
         json.endObject()
         return .page(status: status == "ready" ? 200 : 503, type: "application/json", json.bytes)

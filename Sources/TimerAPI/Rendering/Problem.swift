@@ -45,8 +45,7 @@ package struct Problem: Error {
     func write(_ json: inout JSONWriter, instance: [UInt8], requestID: [UInt8]) {
         writeHead(&json, instance: instance)
         if !requestID.isEmpty {
-            json.key("requestId")
-            json.string(requestID)
+            json.member("requestId", text: requestID)
         }
         writeTail(&json)
     }
@@ -54,16 +53,12 @@ package struct Problem: Error {
     /// Writes the members before `requestId`.
     func writeHead(_ json: inout JSONWriter, instance: [UInt8]) {
         json.beginObject()
-        json.key("type")
-        json.string("/problems/\(kind.rawValue)")
-        json.key("title")
-        json.string(kind.title)
+        json.member("type", text: "/problems/\(kind.rawValue)")
+        json.member("title", text: kind.title)
         json.member("status", Int64(status ?? kind.status))
-        json.key("detail")
-        json.string(Self.clipped(detail))
+        json.member("detail", text: Self.clipped(detail))
         if !instance.isEmpty {
-            json.key("instance")
-            json.string(instance)
+            json.member("instance", text: instance)
         }
     }
 
@@ -73,8 +68,7 @@ package struct Problem: Error {
         if let line { json.member("line", Int64(line)) }
         writeText(&json, "parameter", parameter)
         if let timer {
-            json.key("timer")
-            json.string(timer)
+            json.member("timer", text: timer)
         }
         writeText(&json, "state", state.map { "\($0.name)" })
         writeText(&json, "command", command)

@@ -99,8 +99,7 @@ enum Renderer {
     private static func fillFires(_ fires: [Int64], _ ticket: Ticket) {
         fillJSON(ticket) { json in
             json.beginObject()
-            json.key("fires")
-            json.beginArray()
+            json.beginArray("fires")
             for fire in fires { json.instant(fire) }
             json.endArray()
             json.endObject()
@@ -110,8 +109,7 @@ enum Renderer {
     private static func fillList(_ run: ListRun, _ ticket: Ticket) {
         fillJSON(ticket) { json in
             json.beginObject()
-            json.key("timers")
-            json.beginArray()
+            json.beginArray("timers")
             for (index, member) in run.members.enumerated() {
                 // Escapes may make a timer longer than the run has estimated.
                 if json.count >= APILimits.pageBytes {
@@ -131,8 +129,7 @@ enum Renderer {
     private static func fillDeliveries(_ run: DeliveryListRun, _ ticket: Ticket) {
         fillJSON(ticket) { json in
             json.beginObject()
-            json.key("deliveries")
-            json.beginArray()
+            json.beginArray("deliveries")
             for (index, entry) in run.entries.enumerated() {
                 if json.count >= APILimits.pageBytes {
                     run.cut(to: index)

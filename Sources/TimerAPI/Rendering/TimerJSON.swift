@@ -65,14 +65,11 @@ public enum TimerJSON {
             if case .at(let instant) = first { json.member("at", instant: instant) }
             if case .local(let instant, let zone) = first {
                 json.member("at", instant: instant)
-                json.key("timeZone")
-                json.string(zone)
+                json.member("timeZone", text: zone)
             }
         case .cron(let cron):
-            json.key("cron")
-            json.string(cron.text)
-            json.key("timeZone")
-            json.string(cron.zone)
+            json.member("cron", text: cron.text)
+            json.member("timeZone", text: cron.zone)
             json.member("from", instant: cron.from)
         case .watchdog(let period):
             json.member("watchdog", duration: period)
@@ -117,8 +114,7 @@ public enum TimerJSON {
         json.member("fireCount", progress.fireCount)
         json.member("missedCount", progress.missedCount)
         if let kicks = view.kicks { writeHealth(progress, kicks, &json) }
-        json.key("allowed")
-        json.beginArray()
+        json.beginArray("allowed")
         for command in TimerCommand.allCases
         where TimerMachine.allows(
             command, in: progress.state, restartable: rules.restartable, isWatchdog: rules.schedule.kind == .watchdog)

@@ -18,30 +18,24 @@ public enum WebhookJSON {
     ) {
         guard let webhook = configuration(definition, layout) else { return json.null() }
         json.beginObject()
-        json.key("url")
-        json.string(webhook.url)
-        json.key("method")
-        json.string(webhook.method.name)
-        json.key("headers")
-        json.beginObject()
+        json.member("url", text: webhook.url)
+        json.member("method", text: webhook.method.name)
+        json.beginObject("headers")
         for header in webhook.headers {
             json.key(bytes: Array(header.name.utf8))
             json.string(showsSecrets || !webhook.isSecret(header.name) ? header.value : headerMask)
         }
         json.endObject()
         if !webhook.secretHeaders.isEmpty {
-            json.key("secretHeaders")
-            json.beginArray()
+            json.beginArray("secretHeaders")
             for name in webhook.secretHeaders { json.string(name) }
             json.endArray()
         }
-        json.key("format")
-        json.string(webhook.format.name)
+        json.member("format", text: webhook.format.name)
         json.key("secret")
         write(webhook.secrets.map { showsSecrets ? $0.text : $0.masked }, &json)
         json.member("timeout", duration: webhook.timeoutMs)
-        json.key("types")
-        json.beginArray()
+        json.beginArray("types")
         for type in EventType.allCases where layout.rules.deliveries.contains(type) { json.string(type.name) }
         json.endArray()
         json.key("retry")
@@ -67,8 +61,7 @@ public enum WebhookJSON {
         json.beginObject()
         json.member("maxAttempts", Int64(retry.maxAttempts))
         json.member("maxAge", duration: retry.maxAgeMs)
-        json.key("giveUpOn")
-        json.beginArray()
+        json.beginArray("giveUpOn")
         for entry in retry.giveUpOn.entries {
             switch entry {
             case .status(let status): json.integer(Int64(status))

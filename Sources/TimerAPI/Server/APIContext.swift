@@ -147,11 +147,9 @@ final class APIContext: Sendable {
         let counters = service.snapshotCounters()
         var json = JSONWriter()
         json.beginObject()
-        json.key("version")
-        json.string(configuration.version)
+        json.member("version", text: configuration.version)
         json.member("uptime", duration: (Clocks.monotonic() - startedAt) / 1_000_000)
-        json.key("timers")
-        json.beginObject()
+        json.beginObject("timers")
         for state in TimerState.allCases {
             json.key(state.name)
             json.integer(Int64(counters.timers[Int(state.rawValue)]))

@@ -45,8 +45,7 @@ struct BodyField {
 enum LabelText {
     /// Writes the member `labels`, an object with the labels that are each given as `key=value`.
     static func write(_ labels: [String], to writer: inout JSONWriter) throws(Failure) {
-        writer.key("labels")
-        writer.beginObject()
+        writer.beginObject("labels")
         for text in labels {
             guard let equals = text.firstIndex(of: "=") else {
                 throw Failure(.usage, "--label \(text): expected key=value")

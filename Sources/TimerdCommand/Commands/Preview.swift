@@ -74,12 +74,10 @@ struct Preview: ParsableCommand {
     private static func object(_ fires: [Int64], _ zone: TimeZoneTable) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("fires")
-        writer.beginArray()
+        writer.beginArray("fires")
         for fire in fires { writer.instant(fire) }
         writer.endArray()
-        writer.key("local")
-        writer.beginArray()
+        writer.beginArray("local")
         for fire in fires { writer.string(local(fire, zone)) }
         writer.endArray()
         writer.endObject()

@@ -69,12 +69,9 @@ struct StderrLogHandler: LogHandler {
     ) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("time")
-        writer.instant(milliseconds)
-        writer.key("level")
-        writer.string(level.rawValue)
-        writer.key("message")
-        writer.string(message)
+        writer.member("time", instant: milliseconds)
+        writer.member("level", text: level.rawValue)
+        writer.member("message", text: message)
         for (key, value) in members {
             writer.key(bytes: Array(key.utf8))
             if isNumber(value) { writer.raw(Array("\(value)".utf8)) } else { writer.string("\(value)") }

@@ -36,11 +36,23 @@ public struct JSONWriter: ~Copyable {
     /// Starts an object.
     public mutating func beginObject() { begin(ASCII.openBrace) }
 
+    /// Starts an object that is the value of a member.
+    public mutating func beginObject(_ name: StaticString) {
+        key(name)
+        beginObject()
+    }
+
     /// Ends the innermost object.
     public mutating func endObject() { end(ASCII.closeBrace) }
 
     /// Starts an array.
     public mutating func beginArray() { begin(ASCII.openBracket) }
+
+    /// Starts an array that is the value of a member.
+    public mutating func beginArray(_ name: StaticString) {
+        key(name)
+        beginArray()
+    }
 
     /// Ends the innermost array.
     public mutating func endArray() { end(ASCII.closeBracket) }
@@ -64,6 +76,18 @@ public struct JSONWriter: ~Copyable {
     /// Writes a member, its key and its value as ``key(_:)`` and ``string(_:)-(StaticString)`` do.
     public mutating func member(_ name: StaticString, _ value: StaticString) {
         member(name, upTo: value.utf8CodeUnitCount + 2) { $0.appendQuoted { $0.append(value) } }
+    }
+
+    /// Writes a member, its key and its value as ``key(_:)`` and ``string(_:)-(String)`` do.
+    public mutating func member(_ name: StaticString, text: String) {
+        key(name)
+        string(text)
+    }
+
+    /// Writes a member, its key and its value as ``key(_:)`` and ``string(_:)-([UInt8])`` do.
+    public mutating func member(_ name: StaticString, text: [UInt8]) {
+        key(name)
+        string(text)
     }
 
     /// Writes a member with a whole number; nil is `null`.

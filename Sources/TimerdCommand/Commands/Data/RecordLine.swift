@@ -15,21 +15,17 @@ enum RecordLine {
     ) {
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("position")
-        writer.string(String(record.position))
+        writer.member("position", text: String(record.position))
         switch record.content {
         case .event(let type, let reason, let fire):
             head(record, "event", &writer)
-            writer.key("type")
-            writer.string(type.name)
+            writer.member("type", type.name)
             if reason != .none {
-                writer.key("reason")
-                writer.string(reason.name)
+                writer.member("reason", reason.name)
             }
             if let fire { append(fire, &writer) }
             append(withDetailsOf: record, &writer)
-            writer.key("previous")
-            writer.string(String(record.previous))
+            writer.member("previous", text: String(record.previous))
             if let outcome = record.outcome {
                 append(outcome, &writer)
                 append(id: row.data.span.extracting(record.definition), &writer)
@@ -38,16 +34,13 @@ enum RecordLine {
             }
         case .snapshot(let lastEvent):
             head(record, "snapshot", &writer)
-            writer.key("lastEvent")
-            writer.string(String(lastEvent))
+            writer.member("lastEvent", text: String(lastEvent))
             timer(record, row, showsSecrets: showsSecrets, &writer)
         case .answer(let answer): append(answer, record, &writer)
         case .kick(let hash, let base):
             head(record, "kick", &writer)
-            writer.key("hash")
-            writer.string(String(hash, radix: 16))
-            writer.key("base")
-            writer.string(String(base))
+            writer.member("hash", text: String(hash, radix: 16))
+            writer.member("base", text: String(base))
             append(record, &writer)
         case .delivery(let delivery, _):
             head(record, "delivery", &writer)
@@ -57,18 +50,14 @@ enum RecordLine {
             will(record, row, takesDeliveries: takesDeliveries, showsSecrets: showsSecrets, &writer)
         case .condensed(let last):
             head(record, "condensed", &writer)
-            writer.key("restingOn")
-            writer.string(String(last))
+            writer.member("restingOn", text: String(last))
         case .versionFloor(let floor):
             head(record, "versionFloor", &writer)
-            writer.key("floor")
-            writer.integer(floor)
+            writer.member("floor", floor)
         case .mark(let mark):
             head(record, "mark", &writer)
-            writer.key("through")
-            writer.string(String(mark.position))
-            writer.key("version")
-            writer.integer(mark.version)
+            writer.member("through", text: String(mark.position))
+            writer.member("version", mark.version)
         case .drain(let isDrained):
             head(record, "drain", &writer)
             writer.member("drained", isDrained)
@@ -82,24 +71,19 @@ enum RecordLine {
 
     private static func append(_ answer: StoredAnswer, _ record: LogRecord, _ writer: inout JSONWriter) {
         head(record, name(of: answer.form), &writer)
-        writer.key("key")
-        writer.string(Hexadecimal.text([answer.key.high, answer.key.low]))
+        writer.member("key", text: Hexadecimal.text([answer.key.high, answer.key.low]))
         if case .part(let part) = answer.form {
-            writer.key("origin")
-            writer.string(String(part.origin))
+            writer.member("origin", text: String(part.origin))
             writer.member("part", Int64(part.index))
             writer.member("isLast", part.isLast)
         }
-        writer.key("answeredAt")
-        writer.instant(answer.answeredAt)
-        writer.key("bytes")
-        writer.integer(Int64(answer.answer.count))
+        writer.member("answeredAt", instant: answer.answeredAt)
+        writer.member("bytes", Int64(answer.answer.count))
     }
 
     private static func append(_ progress: ImportProgress, _ record: LogRecord, _ writer: inout JSONWriter) {
         head(record, "import", &writer)
-        writer.key("export")
-        writer.string(Hexadecimal.text([progress.export.high, progress.export.low]))
+        writer.member("export", text: Hexadecimal.text([progress.export.high, progress.export.low]))
         writer.member("part", Int64(progress.part))
         writer.member("lines", Int64(progress.lines))
         writer.member("isWhole", progress.isWhole)
@@ -128,34 +112,26 @@ enum RecordLine {
     }
 
     private static func head(_ record: LogRecord, _ kind: StaticString, _ writer: inout JSONWriter) {
-        writer.key("kind")
-        writer.string(kind)
-        writer.key("at")
-        writer.instant(record.at)
+        writer.member("kind", kind)
+        writer.member("at", instant: record.at)
     }
 
     private static func append(_ fire: FireDetail, _ writer: inout JSONWriter) {
-        writer.key("scheduledAt")
-        writer.instant(fire.scheduledAt)
-        writer.key("latenessUs")
-        writer.integer(fire.latenessUs)
-        writer.key("missed")
-        writer.integer(fire.missed)
+        writer.member("scheduledAt", instant: fire.scheduledAt)
+        writer.member("latenessUs", fire.latenessUs)
+        writer.member("missed", fire.missed)
     }
 
     /// Writes what only some events have: the next fire, and how long a watchdog was stalled and silent.
     private static func append(withDetailsOf record: LogRecord, _ writer: inout JSONWriter) {
         if case .at(let instant) = record.nextFire {
-            writer.key("nextFireAt")
-            writer.instant(instant)
+            writer.member("nextFireAt", instant: instant)
         }
         if let stalledFor = record.stalledFor {
-            writer.key("stalledFor")
-            writer.duration(stalledFor)
+            writer.member("stalledFor", duration: stalledFor)
         }
         if let silentFor = record.silentFor {
-            writer.key("silentFor")
-            writer.duration(silentFor)
+            writer.member("silentFor", duration: silentFor)
         }
     }
 
@@ -167,8 +143,7 @@ enum RecordLine {
         append(record, &writer)
         let layout = record.isWhole ? Definition.layout(definition) : nil
         if let layout, record.progress.isPlanned, let header = BatchHeader(row.data.span) {
-            writer.key("dueAt")
-            writer.instant(header.base.now.wall(of: record.progress.due, on: layout.rules.clock))
+            writer.member("dueAt", instant: header.base.now.wall(of: record.progress.due, on: layout.rules.clock))
         }
         labels(definition, &writer)
         guard let layout else { return }
@@ -179,94 +154,69 @@ enum RecordLine {
     private static func append(id definition: Span<UInt8>, _ writer: inout JSONWriter) {
         var id: [UInt8] = []
         Definition.appendID(definition, to: &id)
-        writer.key("timer")
-        writer.string(id)
+        writer.member("timer", text: id)
     }
 
     private static func append(_ outcome: DeliveryOutcome, _ writer: inout JSONWriter) {
-        writer.key("delivery")
-        writer.string(String(outcome.delivery))
-        writer.key("attempt")
-        writer.integer(Int64(outcome.attempt))
-        writer.key("status")
-        writer.integer(Int64(outcome.status))
+        writer.member("delivery", text: String(outcome.delivery))
+        writer.member("attempt", Int64(outcome.attempt))
+        writer.member("status", Int64(outcome.status))
         if let failure = outcome.failure {
-            writer.key("error")
-            writer.string(failure.name)
+            writer.member("error", failure.name)
         }
         if outcome.retryAt != 0 {
-            writer.key("nextAttemptAt")
-            writer.instant(outcome.retryAt)
+            writer.member("nextAttemptAt", instant: outcome.retryAt)
         }
     }
 
     private static func append(_ delivery: DeliveryDetail, _ writer: inout JSONWriter) {
-        writer.key("delivery")
-        writer.string(String(delivery.id))
-        writer.key("state")
-        writer.string(delivery.state.name)
-        writer.key("attempts")
-        writer.integer(Int64(delivery.attempts))
+        writer.member("delivery", text: String(delivery.id))
+        writer.member("state", text: delivery.state.name)
+        writer.member("attempts", Int64(delivery.attempts))
         if delivery.state == .dead {
-            writer.key("reason")
-            writer.string(delivery.reason.name)
+            writer.member("reason", delivery.reason.name)
         }
         if let redrivenAt = delivery.redrivenAt {
-            writer.key("redrivenAt")
-            writer.instant(redrivenAt)
+            writer.member("redrivenAt", instant: redrivenAt)
         }
         guard let last = delivery.lastAttempt else { return }
-        writer.key("status")
-        writer.integer(Int64(last.status))
+        writer.member("status", Int64(last.status))
         if let failure = last.failure {
-            writer.key("error")
-            writer.string(failure.name)
+            writer.member("error", failure.name)
         }
-        writer.key("lastAttemptAt")
-        writer.instant(last.at)
+        writer.member("lastAttemptAt", instant: last.at)
     }
 
     /// Writes the timer's progress, which every record about a timer has.
     private static func append(_ record: LogRecord, _ writer: inout JSONWriter) {
         let progress = record.progress
-        writer.key("state")
-        writer.string(progress.state.name)
-        writer.key("version")
-        writer.integer(progress.version)
+        writer.member("state", progress.state.name)
+        writer.member("version", progress.version)
         // `due` is written as it is stored: the due instant in milliseconds on the timer's clock, or on the wall
         // clock while an instant is awaited; microseconds left where a suspended timer keeps those.
-        writer.key("due")
-        writer.integer(progress.due)
+        writer.member("due", progress.due)
         if progress.lastFiredAt != 0 {
-            writer.key("lastFiredAt")
-            writer.instant(progress.lastFiredAt)
+            writer.member("lastFiredAt", instant: progress.lastFiredAt)
         }
-        writer.key("fireCount")
-        writer.integer(progress.fireCount)
-        writer.key("missedCount")
-        writer.integer(progress.missedCount)
+        writer.member("fireCount", progress.fireCount)
+        writer.member("missedCount", progress.missedCount)
         if progress.flags.contains(.unsubscribed) { writer.member("unsubscribed", true) }
         guard let kicks = record.kicks else { return }
-        writer.key("health")
-        writer.string(progress.flags.contains(.stalled) ? "stalled" as StaticString : "ok")
+        writer.member("health", progress.flags.contains(.stalled) ? "stalled" : "ok")
         if progress.flags.contains(.awaiting) { writer.member("awaiting", true) }
         if kicks.graceFrom != 0 {
-            writer.key("graceFrom")
-            writer.instant(kicks.graceFrom)
+            writer.member("graceFrom", instant: kicks.graceFrom)
         }
-        writer.key("kickCount")
-        writer.integer(kicks.kickCount)
+        writer.member("kickCount", kicks.kickCount)
         if kicks.lastKickedAt != 0 {
-            writer.key("lastKickedAt")
-            writer.instant(kicks.lastKickedAt)
+            writer.member("lastKickedAt", instant: kicks.lastKickedAt)
         }
     }
 
     private static func labels(_ definition: Span<UInt8>, _ writer: inout JSONWriter) {
         let run = Definition.labels(definition)
         var offset = run.lowerBound
-        writer.key("labels")
-        writer.beginObject()
+        writer.beginObject("labels")
         while let (key, value) = Definition.nextLabel(definition, &offset, end: run.upperBound) {
             writer.key(bytes: copy(definition, key))
             writer.string(copy(definition, value))
@@ -278,10 +228,8 @@ enum RecordLine {
         _ layout: Definition.Layout, _ definition: Span<UInt8>, isStopped: Bool, showsSecrets: Bool,
         _ writer: inout JSONWriter
     ) {
-        writer.key("definition")
-        writer.beginObject()
-        writer.key("createdAt")
-        writer.instant(layout.createdAt)
+        writer.beginObject("definition")
+        writer.member("createdAt", instant: layout.createdAt)
         TimerJSON.writeRules(layout.rules, &writer)
         if let payload = layout.payload {
             writer.key("payload")

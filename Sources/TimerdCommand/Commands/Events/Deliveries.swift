@@ -105,8 +105,7 @@ struct Redrive: ParsableCommand {
         var writer = JSONWriter()
         writer.beginObject()
         if let timer {
-            writer.key("timer")
-            writer.string(timer)
+            writer.member("timer", text: timer)
         }
         if !label.isEmpty { try LabelText.write(label, to: &writer) }
         writer.endObject()

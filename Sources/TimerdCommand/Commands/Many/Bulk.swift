@@ -57,8 +57,7 @@ struct Bulk: ParsableCommand {
         writer.beginObject()
         if !label.isEmpty { try LabelText.write(label, to: &writer) }
         if let state {
-            writer.key("states")
-            writer.beginArray()
+            writer.beginArray("states")
             for state in state.split(separator: ",") { writer.string(String(state)) }
             writer.endArray()
         }

@@ -164,8 +164,7 @@ struct DeclaredTimer: Sendable {
         var writer = JSONWriter()
         writer.beginObject()
         if !members.contains(where: { $0.key == "id" }) {
-            writer.key("id")
-            writer.string(entry.key)
+            writer.member("id", text: entry.key)
         }
         for member in members { try member.write(to: &writer, place: place) }
         writer.endObject()

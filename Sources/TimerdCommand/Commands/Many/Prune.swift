@@ -69,8 +69,7 @@ struct Prune {
             var writer = JSONWriter()
             writer.beginObject()
             writer.member("command", "delete")
-            writer.key("id")
-            writer.string(id)
+            writer.member("id", text: id)
             writer.endObject()
             body += writer.bytes + [0x0a]
         }
