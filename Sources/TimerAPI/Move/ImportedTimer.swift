@@ -44,10 +44,8 @@ struct ImportedTimer {
     static func body(_ document: JSONDocument, _ line: MemberReader, zones: any ZoneSource) throws(Problem) -> TimerBody
     {
         guard let node = line.value("timer") else { throw line.invalid("timer", "`timer` is needed") }
-        var bytes: [UInt8] = []
-        document.appendCompact(node, to: &bytes)
         var inner = JSONDocument()
-        do throws(JSONError) { try inner.parse(bytes) } catch {
+        do throws(JSONError) { try inner.parse(document.compact(node)) } catch {
             throw Problem(.invalidRequest, error.message, pointer: "/timer\(error.pointer)")
         }
         return try below("/timer") { () throws(Problem) in try TimerBody(inner, zones: zones, isStored: true) }

@@ -168,11 +168,9 @@ final class BatchRun {
     private func declaration(_ timer: JSONNode, _ document: JSONDocument) throws(Problem) -> Declaration {
         let condition = try condition(document)
         try requireMembers(["apply", "ifMatch"], of: "an `apply` line", document)
-        var text: [UInt8] = []
-        document.appendCompact(timer, to: &text)
         do throws(Problem) {
             var declared = JSONDocument()
-            do throws(JSONError) { try declared.parse(text) } catch {
+            do throws(JSONError) { try declared.parse(document.compact(timer)) } catch {
                 throw Problem(.invalidRequest, error.message, pointer: error.pointer)
             }
             let body = try TimerBody(declared, zones: zones)

@@ -115,9 +115,7 @@ struct Differences {
         for member in document.children(of: document.root) {
             let name = String(decoding: document.keyBytes(member), as: UTF8.self)
             if name == "webhook" || document.kind(member) == .null { continue }
-            var value: [UInt8] = []
-            document.appendCompact(member, to: &value)
-            fields.append((name, value))
+            fields.append((name, document.compact(member)))
         }
         return fields
     }

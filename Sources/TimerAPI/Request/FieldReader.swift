@@ -144,8 +144,7 @@ struct FieldReader {
 
     func payload() throws(Problem) -> [UInt8] {
         if isNull { return [] }
-        var bytes: [UInt8] = []
-        document.appendCompact(node, to: &bytes)
+        let bytes = document.compact(node)
         guard bytes.count <= APILimits.payloadBytes else {
             throw invalid("a payload has at most 64 KiB", .tooLarge)
         }

@@ -15,7 +15,7 @@ enum MergePatch {
         _ base: JSONDocument, _ target: JSONNode?, _ patch: JSONDocument, _ change: JSONNode, _ json: inout JSONWriter
     ) {
         guard patch.kind(change) == .object else {
-            json.raw(compact(patch, change))
+            json.raw(patch.compact(change))
             return
         }
         json.beginObject()
@@ -29,7 +29,7 @@ enum MergePatch {
             known.insert(key)
             guard let change = byKey[key] else {
                 json.key(bytes: key)
-                json.raw(compact(base, member))
+                json.raw(base.compact(member))
                 continue
             }
             if patch.kind(change) == .null { continue }
@@ -43,12 +43,6 @@ enum MergePatch {
             merge(base, nil, patch, member, &json)
         }
         json.endObject()
-    }
-
-    private static func compact(_ document: JSONDocument, _ node: JSONNode) -> [UInt8] {
-        var bytes: [UInt8] = []
-        document.appendCompact(node, to: &bytes)
-        return bytes
     }
 
     /// Returns the body that would create the timer of `definition`, without defaults: a patch is applied to it.

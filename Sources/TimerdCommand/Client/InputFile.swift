@@ -66,8 +66,6 @@ enum JSONText {
         } catch {
             throw Failure(.usage, "\(flag) is not JSON: \(error.message) at byte \(error.offset)")
         }
-        var bytes: [UInt8] = []
-        document.appendCompact(document.root, to: &bytes)
-        return bytes
+        return document.compact(document.root)
     }
 }

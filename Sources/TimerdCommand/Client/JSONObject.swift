@@ -40,7 +40,7 @@ struct JSONObject {
 
     /// Returns the objects in the array that is the member `name`.
     func objects(_ name: StaticString) -> [JSONObject] {
-        document.member(node, name).map(children)?.filter { document.kind($0) == .object }
+        document.member(node, name).map(document.children)?.filter { document.kind($0) == .object }
             .map { JSONObject(document, $0) } ?? []
     }
 
@@ -50,25 +50,23 @@ struct JSONObject {
     }
 
     /// Returns the strings in the array that is the member `name`.
-    func strings(_ name: StaticString) -> [String] { document.member(node, name).map(children)?.compactMap(text) ?? [] }
+    func strings(_ name: StaticString) -> [String] { document.member(node, name).map(document.children)?.compactMap(text) ?? [] }
 
     /// The members that are not null, in their order.
     var members: [(name: String, text: String)] {
-        children(node).compactMap { child in
+        document.children(of: node).compactMap { child in
             text(child).map { (String(decoding: document.keyBytes(child), as: UTF8.self), $0) }
         }
     }
 
     /// The names of all members, in their order.
-    var names: [String] { children(node).map { String(decoding: document.keyBytes($0), as: UTF8.self) } }
+    var names: [String] { document.children(of: node).map { String(decoding: document.keyBytes($0), as: UTF8.self) } }
 
     /// Returns the JSON of the member `name` as it is written, without white space between its tokens; nil for
     /// null and a missing member.
     func json(_ name: String) -> [UInt8]? {
         guard let child = child(name), document.kind(child) != .null else { return nil }
-        var bytes: [UInt8] = []
-        document.appendCompact(child, to: &bytes)
-        return bytes
+        return document.compact(child)
     }
 
     /// Returns the object that is the member `name`; nil for anything else.
@@ -78,27 +76,14 @@ struct JSONObject {
 
     private func child(_ name: String) -> JSONNode? {
         let key = Array(name.utf8)
-        return children(node).first { document.keyBytes($0) == key }
-    }
-
-    private func children(_ parent: JSONNode) -> [JSONNode] {
-        var children: [JSONNode] = []
-        var child = document.firstChild(parent)
-        while let node = child {
-            children.append(node)
-            child = document.next(node)
-        }
-        return children
+        return document.children(of: node).first { document.keyBytes($0) == key }
     }
 
     private func text(_ node: JSONNode) -> String? {
         switch document.kind(node) {
         case .null: return nil
         case .string: return String(decoding: document.string(node), as: UTF8.self)
-        default:
-            var bytes: [UInt8] = []
-            document.appendCompact(node, to: &bytes)
-            return String(decoding: bytes, as: UTF8.self)
+        default: return String(decoding: document.compact(node), as: UTF8.self)
         }
     }
 }

@@ -74,6 +74,13 @@ extension JSONDocument {
         return bytes.span.equals(text, in: entry.range)
     }
 
+    /// Returns what ``appendCompact(_:to:)`` appends.
+    public func compact(_ node: JSONNode) -> [UInt8] {
+        var bytes: [UInt8] = []
+        appendCompact(node, to: &bytes)
+        return bytes
+    }
+
     /// Appends the bytes of a value as the text has them (number spelling, key order, escapes), without the white
     /// space between its tokens.
     public func appendCompact(_ node: JSONNode, to output: inout [UInt8]) {

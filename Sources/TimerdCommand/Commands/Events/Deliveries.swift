@@ -104,9 +104,7 @@ struct Redrive: ParsableCommand {
     private func redriveMany() throws(Failure) {
         var writer = JSONWriter()
         writer.beginObject()
-        if let timer {
-            writer.member("timer", text: timer)
-        }
+        if let timer { writer.member("timer", text: timer) }
         if !label.isEmpty { try LabelText.write(label, to: &writer) }
         writer.endObject()
         var target = RequestTarget("v1", "deliveries", "redrive")

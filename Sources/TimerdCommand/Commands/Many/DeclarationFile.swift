@@ -144,15 +144,11 @@ struct DeclaredTimer: Sendable {
         }
         let name = document.string(id)
         guard document.kind(id) == .string, TimerID.isValid(name) else {
-            var spelling: [UInt8] = []
-            document.appendCompact(id, to: &spelling)
-            throw Failure(
-                .usage, "\(place): \(Printable.text(String(decoding: spelling, as: UTF8.self))) can't be an id")
+            let spelling = String(decoding: document.compact(id), as: UTF8.self)
+            throw Failure(.usage, "\(place): \(Printable.text(spelling)) can't be an id")
         }
-        var body: [UInt8] = []
-        document.appendCompact(document.root, to: &body)
         self.id = String(decoding: name, as: UTF8.self)
-        self.body = body
+        body = document.compact(document.root)
         self.line = line
     }
 
@@ -163,9 +159,7 @@ struct DeclaredTimer: Sendable {
         }
         var writer = JSONWriter()
         writer.beginObject()
-        if !members.contains(where: { $0.key == "id" }) {
-            writer.member("id", text: entry.key)
-        }
+        if !members.contains(where: { $0.key == "id" }) { writer.member("id", text: entry.key) }
         for member in members { try member.write(to: &writer, place: place) }
         writer.endObject()
         let json = writer.bytes

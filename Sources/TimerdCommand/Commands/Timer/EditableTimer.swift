@@ -90,7 +90,7 @@ struct EditableTimer {
     private static func write(
         _ old: (document: JSONDocument, node: JSONNode?), _ new: Place, _ writer: inout JSONWriter, _ isPayload: Bool
     ) throws(Failure) {
-        guard new.document.kind(new.node) == .object else { return writer.raw(compact(new.document, new.node)) }
+        guard new.document.kind(new.node) == .object else { return writer.raw(new.document.compact(new.node)) }
         let olds = old.node.map { old.document.kind($0) == .object ? old.document.children(of: $0) : [] } ?? []
         let news = new.document.children(of: new.node)
         let oldKeys = olds.map(old.document.keyBytes)
@@ -115,13 +115,7 @@ struct EditableTimer {
 
     private static func areSame(
         _ left: JSONDocument, _ node: JSONNode, _ right: JSONDocument, _ other: JSONNode
-    ) -> Bool { compact(left, node) == compact(right, other) }
-
-    private static func compact(_ document: JSONDocument, _ node: JSONNode) -> [UInt8] {
-        var bytes: [UInt8] = []
-        document.appendCompact(node, to: &bytes)
-        return bytes
-    }
+    ) -> Bool { left.compact(node) == right.compact(other) }
 }
 
 /// JSON for an editor, indented by two spaces. Numbers and strings keep their spelling.
