@@ -52,17 +52,8 @@ struct ImportRequest {
 
     /// Returns the ranges of the lines in the body, without the blank ones.
     func lines() throws(Problem) -> [Range<Int>] {
-        var ranges: [Range<Int>] = []
-        var start = 0
-        while start < body.count {
-            let end = body.span.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? body.count
-            if (start..<end).contains(where: { body[$0] != 32 && body[$0] != 9 && body[$0] != 13 }) {
-                guard ranges.count < Self.mostLines else {
-                    throw Problem(.tooLarge, "a part has at most \(Self.mostLines) lines")
-                }
-                ranges.append(start..<end)
-            }
-            start = end + 1
+        guard let ranges = BatchForm.lines(of: body, most: Self.mostLines) else {
+            throw Problem(.tooLarge, "a part has at most \(Self.mostLines) lines")
         }
         guard !ranges.isEmpty else { throw Problem(.invalidRequest, "a part needs at least one line") }
         return ranges

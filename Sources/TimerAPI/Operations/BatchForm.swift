@@ -26,7 +26,7 @@ enum BatchForm {
     ///   object that is too large or too deep is left to its own line.
     func ranges(in body: [UInt8], _ document: inout JSONDocument) throws(Problem) -> [Range<Int>] {
         if self == .array { return try Self.elements(of: body, &document) }
-        let ranges = try Self.lines(of: body)
+        guard let ranges = Self.lines(of: body, most: APILimits.batchLines) else { throw Self.tooMany }
         guard let first = ranges.first, first.count <= APILimits.bodyBytes else { return ranges }
         do throws(Problem) { try parse(body, first, maximumDepth: .max, &document) } catch {
             var problem = error
@@ -36,13 +36,14 @@ enum BatchForm {
         return ranges
     }
 
-    private static func lines(of body: [UInt8]) throws(Problem) -> [Range<Int>] {
+    /// Returns the ranges of the lines in `body`, without the blank ones; nil where there are more than `most`.
+    static func lines(of body: [UInt8], most: Int) -> [Range<Int>]? {
         var ranges: [Range<Int>] = []
         var start = 0
         while start < body.count {
             let end = body.span.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? body.count
             if (start..<end).contains(where: { body[$0] != 32 && body[$0] != 9 && body[$0] != 13 }) {
-                guard ranges.count < APILimits.batchLines else { throw tooMany }
+                guard ranges.count < most else { return nil }
                 ranges.append(start..<end)
             }
             start = end + 1
