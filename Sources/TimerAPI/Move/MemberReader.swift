@@ -13,13 +13,11 @@ struct MemberReader {
 
     /// Refuses members of other names.
     func allow(_ names: Set<String>) throws(Problem) {
-        var member = document.firstChild(node)
-        while let field = member {
+        for field in document.children(of: node) {
             let name = String(decoding: document.keyBytes(field), as: UTF8.self)
             guard names.contains(name) else {
                 throw Problem(.unknownField, "there is no field `\(name)` here", pointer: document.pointer(to: field))
             }
-            member = document.next(field)
         }
     }
 

@@ -154,13 +154,11 @@ final class BatchRun {
 
     /// Refuses a line with members other than `names`.
     private func requireMembers(
-        _ names: Set<String>, of line: StaticString, _ document: JSONDocument
+        _ names: Set<String>, of line: String, _ document: JSONDocument
     ) throws(Problem) {
-        for member in document.children(of: document.root) {
-            let name = String(decoding: document.keyBytes(member), as: UTF8.self)
-            guard names.contains(name) else {
-                throw Problem(.unknownField, "\(line) has no field `\(name)`", pointer: document.pointer(to: member))
-            }
+        for member in document.children(of: document.root)
+        where !names.contains(String(decoding: document.keyBytes(member), as: UTF8.self)) {
+            throw Problem(noField: member, of: line, document)
         }
     }
 

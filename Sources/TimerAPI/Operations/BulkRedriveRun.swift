@@ -13,27 +13,20 @@ final class BulkRedriveRun {
     private var isAtEnd = false
     private var reading: DeliveryEventReading?
     private(set) var counts = BulkCounts()
-    /// The id of the last dead letter that was decided, and the number redriven when the last part was taken.
+    /// The id of the last dead letter that was decided.
     private var decided: Int64 = 0
-    private var changedAtPart = 0
+    var changedAtPart = 0
 
     init(_ document: JSONDocument, isDry: Bool, siphash: SipHash) throws(Problem) {
         self.isDry = isDry
-        guard document.kind(document.root) == .object else {
-            throw Problem(.invalidRequest, "the body must be a JSON object", pointer: "")
-        }
-        var member = document.firstChild(document.root)
-        while let field = member {
+        for field in try document.members(of: document.root) {
             switch String(decoding: document.keyBytes(field), as: UTF8.self) {
             case "timer":
                 timer = try FieldReader(document, field).timerID().map { TimerKey(id: $0.span, siphash: siphash) }
             case "labels":
                 labels = try FieldReader(document, field).labelList()
-            case let name:
-                throw Problem(
-                    .unknownField, "a selector has no field `\(name)`", pointer: document.pointer(to: field))
+            default: throw Problem(noField: field, of: "a selector", document)
             }
-            member = document.next(field)
         }
         guard timer != nil || !labels.isEmpty else {
             throw Problem(.invalidRequest, "a selector names `timer`, `labels`, or both")
@@ -97,28 +90,15 @@ final class BulkRedriveRun {
     }
 }
 
-extension BulkRedriveRun: PartedRun {
-    var isTotal: Bool { true }
-
-    func takePart(isLast: Bool) -> [UInt8]? {
-        guard isLast || !isDry && counts.changed > changedAtPart else { return nil }
-        changedAtPart = counts.changed
-        return BulkProgress(
-            after: UInt64(clamping: decided), last: UInt64(clamping: last ?? 0), counts: counts
-        ).part
+extension BulkRedriveRun: BulkPartedRun {
+    var progress: BulkProgress {
+        BulkProgress(after: UInt64(clamping: decided), last: UInt64(clamping: last ?? 0), counts: counts)
     }
 
-    func resume(behind parts: [[UInt8]]) -> Bool {
-        var progress = BulkProgress()
-        if let part = parts.last {
-            guard let read = BulkProgress(part) else { return false }
-            progress = read
-        }
+    func resume(after progress: BulkProgress) {
         decided = Int64(clamping: progress.after ?? 0)
         after = decided
         last = progress.last == 0 ? nil : Int64(clamping: progress.last)
-        (counts, changedAtPart) = (progress.counts, progress.counts.changed)
-        (isAtEnd, reading) = (false, nil)
-        return true
+        (counts, isAtEnd, reading) = (progress.counts, false, nil)
     }
 }

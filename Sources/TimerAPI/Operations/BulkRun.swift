@@ -5,13 +5,12 @@ import WireJSON
 /// A bulk request under way. Each timer is changed atomically, the request as a whole is not.
 final class BulkRun {
     private let action: BulkAction
-    private let isDry: Bool
+    let isDry: Bool
     private var labels: [[UInt8]] = []
     private var states: Set<TimerState> = []
     private var after: UInt64?
     private(set) var counts = BulkCounts()
-    /// The number of timers changed when the last part was taken.
-    private var changedAtPart = 0
+    var changedAtPart = 0
 
     /// The members of the body that are the selector.
     static let selectorFields: Set<String> = ["labels", "states"]
@@ -19,21 +18,15 @@ final class BulkRun {
     /// - Parameter word: the action, as the path names it.
     init(_ word: [UInt8], isDry: Bool, _ document: JSONDocument) throws(Problem) {
         self.isDry = isDry
-        guard document.kind(document.root) == .object else {
-            throw Problem(.invalidRequest, "the body must be a JSON object", pointer: "")
-        }
+        let fields = try document.members(of: document.root)
         action = try BulkAction(word, document)
-        var member = document.firstChild(document.root)
-        while let field = member {
+        for field in fields {
             switch String(decoding: document.keyBytes(field), as: UTF8.self) {
             case "labels": labels = try FieldReader(document, field).labelList()
             case "states": states = try Self.states(document, field)
             case let name where action.owns(name): break
-            case let name:
-                throw Problem(
-                    .unknownField, "a selector has no field `\(name)`", pointer: document.pointer(to: field))
+            default: throw Problem(noField: field, of: "a selector", document)
             }
-            member = document.next(field)
         }
         guard !labels.isEmpty || !states.isEmpty else {
             throw Problem(.invalidRequest, "a selector names `labels`, `states`, or both")
@@ -46,14 +39,12 @@ final class BulkRun {
             throw Problem(.invalidRequest, "`states` is a list", pointer: document.pointer(to: node))
         }
         var states: Set<TimerState> = []
-        var element = document.firstChild(node)
-        while let item = element {
+        for item in document.children(of: node) {
             let state = try FieldReader(document, item).choice(TimerState.allCases.map { ($0.name, $0) })
             guard let state else {
                 throw Problem(.invalidRequest, "a state must be a word", pointer: document.pointer(to: item))
             }
             states.insert(state)
-            element = document.next(item)
         }
         return states
     }
@@ -108,25 +99,10 @@ final class BulkRun {
     }
 }
 
-extension BulkRun: PartedRun {
-    var isTotal: Bool { true }
+extension BulkRun: BulkPartedRun {
+    var progress: BulkProgress { BulkProgress(after: after, counts: counts) }
 
-    func takePart(isLast: Bool) -> [UInt8]? {
-        // Timers that were only examined can be examined again.
-        guard isLast || !isDry && counts.changed > changedAtPart else { return nil }
-        changedAtPart = counts.changed
-        return BulkProgress(after: after, counts: counts).part
-    }
-
-    func resume(behind parts: [[UInt8]]) -> Bool {
-        var progress = BulkProgress()
-        if let part = parts.last {
-            guard let read = BulkProgress(part) else { return false }
-            progress = read
-        }
-        (after, counts, changedAtPart) = (progress.after, progress.counts, progress.counts.changed)
-        return true
-    }
+    func resume(after progress: BulkProgress) { (after, counts) = (progress.after, progress.counts) }
 }
 
 /// The action of a bulk request on each timer that it selects.

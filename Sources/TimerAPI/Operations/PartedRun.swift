@@ -13,6 +13,36 @@ protocol PartedRun: AnyObject {
     func resume(behind parts: [[UInt8]]) -> Bool
 }
 
+/// A run that does one thing to all timers or deliveries that a selector matches.
+protocol BulkPartedRun: PartedRun {
+    var isDry: Bool { get }
+    /// The progress of the run, as a part of its answer keeps it.
+    var progress: BulkProgress { get }
+    /// The number of members changed when the last part was taken.
+    var changedAtPart: Int { get set }
+    /// Goes on after `progress`, which this run had before.
+    func resume(after progress: BulkProgress)
+}
+
+extension BulkPartedRun {
+    var isTotal: Bool { true }
+
+    func takePart(isLast: Bool) -> [UInt8]? {
+        let progress = progress
+        // Members that were only examined can be examined again.
+        guard isLast || !isDry && progress.counts.changed > changedAtPart else { return nil }
+        changedAtPart = progress.counts.changed
+        return progress.part
+    }
+
+    func resume(behind parts: [[UInt8]]) -> Bool {
+        guard let progress = parts.last.map({ BulkProgress($0) }) ?? BulkProgress() else { return false }
+        resume(after: progress)
+        changedAtPart = progress.counts.changed
+        return true
+    }
+}
+
 extension Operation {
     /// The operation's run, if it is one of many steps.
     var partedRun: (any PartedRun)? {

@@ -9,24 +9,17 @@ enum CommandBody {
     static func target(
         _ document: JSONDocument, _ node: JSONNode, ignored: Set<String> = []
     ) throws(Problem) -> RescheduleTarget {
-        guard document.kind(node) == .object else {
-            throw Problem(.invalidRequest, "the body must be a JSON object", pointer: document.pointer(to: node))
-        }
         var after: Int64?
         var at: Int64?
-        var member = document.firstChild(node)
-        while let field = member {
+        for field in try document.members(of: node) {
             let reader = FieldReader(document, field)
             let name = String(decoding: document.keyBytes(field), as: UTF8.self)
             switch name {
             case "after": after = try reader.duration()
             case "at": at = try reader.instant()
             case _ where ignored.contains(name): break
-            default:
-                throw Problem(
-                    .unknownField, "a reschedule has no field `\(name)`", pointer: document.pointer(to: field))
+            default: throw Problem(noField: field, of: "a reschedule", document)
             }
-            member = document.next(field)
         }
         switch (after, at) {
         case (let delay?, nil): return .after(delay)
@@ -41,9 +34,7 @@ enum CommandBody {
             throw Problem(.invalidRequest, "the body must be empty or {}", pointer: "")
         }
         if let member = document.firstChild(document.root) {
-            let name = String(decoding: document.keyBytes(member), as: UTF8.self)
-            throw Problem(
-                .unknownField, "this command has no field `\(name)`", pointer: document.pointer(to: member))
+            throw Problem(noField: member, of: "this command", document)
         }
     }
 }

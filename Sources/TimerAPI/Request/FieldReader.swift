@@ -151,3 +151,23 @@ struct FieldReader {
         return bytes
     }
 }
+
+extension JSONDocument {
+    /// Returns the members of a request's body, or of an object in it.
+    ///
+    /// - Throws: where `node` is no object.
+    func members(of node: JSONNode) throws(Problem) -> [JSONNode] {
+        guard kind(node) == .object else {
+            throw Problem(.invalidRequest, "the body must be a JSON object", pointer: pointer(to: node))
+        }
+        return children(of: node)
+    }
+}
+
+extension Problem {
+    /// Makes the problem with a member that `owner` does not have.
+    init(noField field: JSONNode, of owner: String, _ document: JSONDocument) {
+        let name = String(decoding: document.keyBytes(field), as: UTF8.self)
+        self.init(.unknownField, "\(owner) has no field `\(name)`", pointer: document.pointer(to: field))
+    }
+}

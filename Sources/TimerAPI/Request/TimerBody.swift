@@ -80,19 +80,16 @@ package struct TimerBody {
     }
 
     private static func requireReadOnly(_ document: JSONDocument, _ field: JSONNode) throws(Problem) {
-        let name = String(decoding: document.keyBytes(field), as: UTF8.self)
-        guard TimerFields.readOnly.contains(name) else {
-            throw Problem(.unknownField, "a timer has no field `\(name)`", pointer: document.pointer(to: field))
+        guard TimerFields.readOnly.contains(String(decoding: document.keyBytes(field), as: UTF8.self)) else {
+            throw Problem(noField: field, of: "a timer", document)
         }
     }
 
     /// Refuses a patch that names a field no timer has, even to remove it.
     static func requireKnownFields(_ patch: JSONDocument) throws(Problem) {
-        var member = patch.firstChild(patch.root)
-        while let field = member {
+        for field in patch.children(of: patch.root) {
             if !fields.contains(where: { patch.key(field, equals: $0.name) }) { try requireReadOnly(patch, field) }
             if patch.key(field, equals: "webhook") { try WebhookFields.requireKnownFields(patch, field) }
-            member = patch.next(field)
         }
     }
 

@@ -78,7 +78,7 @@ struct WebhookFields {
     ) throws(Problem) -> Member {
         let name = String(decoding: document.keyBytes(field), as: UTF8.self)
         guard let member = Member(rawValue: name) else {
-            throw Problem(.unknownField, "\(owner) has no field `\(name)`", pointer: document.pointer(to: field))
+            throw Problem(noField: field, of: "\(owner)", document)
         }
         return member
     }
