@@ -102,25 +102,34 @@ extension ActiveLog {
     /// Deletes a bounded number of rows, and replaces rows by others.
     func trimLog() {
         guard recovery.isWorking, hasTrimming else { return }
+        // A log whose deletion failed may have to recover before rows are replaced.
+        carryOutTrim(mayReplace: { recovery.isWorking }, onFailure: { reopen(after: $0) })
+    }
+
+    /// Takes the work of `trim` and does it.
+    ///
+    /// - Parameters:
+    ///   - mayReplace: whether rows are replaced, asked after the deletion.
+    ///   - onFailure: called with each error.
+    func carryOutTrim(mayReplace: () -> Bool = { true }, onFailure: (StoreError) -> Void) {
         let work = trim.take()
         if let position = work.deletion {
             do throws(StoreError) {
-                let isOver = try store.delete(upTo: position) == 0
-                trim.deleted(through: position, isOver: isOver)
+                trim.deleted(through: position, isOver: try store.delete(upTo: position) == 0)
             } catch {
                 trim.deleted(through: position, isOver: nil)
-                reopen(after: error)
+                onFailure(error)
             }
         }
         guard !work.replacements.isEmpty else { return }
         // Rows that could not be replaced stay as they are, which only makes the log larger.
         var replaced: [RowReplacement] = []
-        if recovery.isWorking {
+        if mayReplace() {
             do throws(StoreError) {
                 try store.replace(with: work.replacements.map(\.row))
                 replaced = work.replacements
             } catch {
-                reopen(after: error)
+                onFailure(error)
             }
         }
         trim.replaced(replaced)

@@ -60,25 +60,6 @@ extension ActiveLog {
     /// Deletes and replaces what is asked for, beside appends. What can't be done now is asked for again by the
     /// next round.
     func trimShared() {
-        while trim.hasWork, !hasEnded {
-            let work = trim.take()
-            if let position = work.deletion {
-                do throws(StoreError) {
-                    trim.deleted(through: position, isOver: try store.delete(upTo: position) == 0)
-                } catch {
-                    trim.deleted(through: position, isOver: nil)
-                    report(.compactionFailed(error))
-                }
-            }
-            guard !work.replacements.isEmpty else { continue }
-            var replaced: [RowReplacement] = []
-            do throws(StoreError) {
-                try store.replace(with: work.replacements.map(\.row))
-                replaced = work.replacements
-            } catch {
-                report(.compactionFailed(error))
-            }
-            trim.replaced(replaced)
-        }
+        while trim.hasWork, !hasEnded { carryOutTrim(onFailure: { report(.compactionFailed($0)) }) }
     }
 }
