@@ -38,7 +38,7 @@ public struct HTTPRequest: Sendable {
             return "the target is not a percent-encoded path"
         }
         for header in headers {
-            guard !header.name.isEmpty, header.name.utf8.allSatisfy(HTTPToken.allows) else {
+            guard HTTPToken.isToken(header.name) else {
                 return "a header's name is not a token"
             }
             guard header.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {

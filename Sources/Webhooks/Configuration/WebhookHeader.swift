@@ -36,9 +36,14 @@ enum HeaderRules {
     /// Whether two names mean one header.
     static func isSame(_ left: String, _ right: String) -> Bool { left.lowercased() == right.lowercased() }
 
+    /// Whether a header line can carry `value`: it has no line ends and no other control characters but tabs.
+    static func isValue(_ value: String) -> Bool {
+        value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+    }
+
     /// Throws if a header's name is not allowed.
     static func validate(name: String, member: String) throws(WebhookError) {
-        guard !name.isEmpty, name.utf8.allSatisfy(HTTPToken.allows) else {
+        guard HTTPToken.isToken(name) else {
             throw WebhookError(
                 member: member, message: "a header's name must be letters, digits and !#$%&'*+-.^_`|~ only")
         }
@@ -63,7 +68,7 @@ enum HeaderRules {
         guard header.value.utf8.count <= longestValue else {
             throw WebhookError(member: member, message: "a header's value has at most \(longestValue) bytes")
         }
-        guard header.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+        guard isValue(header.value) else {
             throw WebhookError(member: member, message: "a header's value may hold no line ends and control characters")
         }
     }

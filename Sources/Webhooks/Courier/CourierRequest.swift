@@ -32,17 +32,17 @@ public struct CourierRequest: Sendable {
     /// The reason why the request can't be sent as it is, in one line; nil where it can. A line end in its parts
     /// could inject header lines.
     var fault: String? {
-        guard !method.isEmpty, method.utf8.allSatisfy(HTTPToken.allows) else { return "the method is no word of HTTP" }
+        guard HTTPToken.isToken(method) else { return "the method is no word of HTTP" }
         // libcurl would wait for the body that such an answer does not have.
         guard method != "HEAD" else { return "HEAD can't be sent" }
         guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             return "the URL has a space or a control character"
         }
         for header in headers {
-            guard !header.name.isEmpty, header.name.utf8.allSatisfy(HTTPToken.allows) else {
+            guard HTTPToken.isToken(header.name) else {
                 return "a header's name is no word of HTTP"
             }
-            guard header.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            guard HeaderRules.isValue(header.value) else {
                 return "the header \(header.name) has a control character"
             }
         }
