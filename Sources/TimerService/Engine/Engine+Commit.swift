@@ -71,6 +71,26 @@ extension Engine {
         }
     }
 
+    /// Refuses further changes for good, and drops those that the committer has not taken. Called when the log is
+    /// another process's, or when its storage is not tried any more.
+    func abandon() {
+        lock.withLock {
+            isStopping = true
+            fates.abandon()
+            unknownPositions.note(after: shownHead, through: batch.givenOut)
+            bell.took(batch.requests)
+            batch.clear()
+        }
+    }
+
+    /// Removes the requests of the batch from the committer's count. Called once this process has dropped the log.
+    func leave() {
+        lock.withLock {
+            bell.took(batch.requests)
+            batch.requests = 0
+        }
+    }
+
     /// The position that the next record gets at the earliest.
     var nextPosition: Int64 { lock.withLock(.commit) { batch.next } }
 

@@ -126,6 +126,15 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Whether records are taken that change no timer: also while the server is drained.
     var takesRecords: Bool { !storageFails && !isStopping }
 
+    /// Refuses further changes for good. The last record says until when the server was up, if a timer counts that.
+    func close() {
+        lock.withLock {
+            if availability == .open && scheduler.countsUptime { tick() }
+            isStopping = true
+            afterChanges(instant())
+        }
+    }
+
     /// Returns what the log holds, for `restart`. Called without the lock, and only while storage fails, when no
     /// further requests get under way.
     func state(of fold: consuming LogFold) -> FoldedState {

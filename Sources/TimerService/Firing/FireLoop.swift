@@ -1,5 +1,6 @@
 import Platform
 import Synchronization
+import TimerCore
 
 /// The thread that fires what is due: it takes bounded steps of the engine, then sleeps until the alarm.
 final class FireLoop: Worker {
@@ -52,6 +53,48 @@ final class FireLoop: Worker {
         stopping.store(true, ordering: .releasing)
         alarm.ring()
     }
+}
+
+/// The check of plans against the data of time zones, before anything fires.
+extension Engine {
+    /// Replans, in bounded steps, the timers whose zone's data have changed since the log was written, and returns
+    /// how many there were. Ends early where no changes are taken, as when storage fails: the fire loop checks the
+    /// rest when changes are taken again.
+    func replanZoned() -> Int {
+        var replanned = 0
+        var isDone = false
+        while !isDone {
+            lock.withLock {
+                while isFull && availability == .open {
+                    _ = lock.wait(nanoseconds: Engine.roomPause)
+                }
+                guard availability == .open else { return isDone = true }
+                let now = instant()
+                let step = replanStep(now)
+                replanned += step.replanned
+                isDone = step.isDone
+                afterChanges(now)
+            }
+        }
+        return replanned
+    }
+
+    /// Takes one bounded step of `replanZoned`. Returns how many timers were planned again, and whether every plan
+    /// has been checked.
+    func replanStep(_ now: Now) -> (replanned: Int, isDone: Bool) {
+        if unchecked.isEmpty { return (0, true) }
+        let step = unchecked.prefix(EngineConfiguration.stepLimit)
+        unchecked = unchecked.dropFirst(step.count)
+        if unchecked.isEmpty { unchecked = [] }
+        let replanned = scheduler.replanZoned(step, now, &effects)
+        record()
+        return (replanned, unchecked.isEmpty)
+    }
+
+    /// The pause between two checks whether there is room for more records, in nanoseconds. It is named by
+    /// `Engine`, as a closure that says `Self` reads the object outside of the lock, which ThreadSanitizer takes
+    /// for a race with a change of what the object holds.
+    private static let roomPause: Int64 = 10_000_000
 }
 
 /// The plan of the fire loop's next wake-up, and the record of whether it stood still. Instants are elapsed
