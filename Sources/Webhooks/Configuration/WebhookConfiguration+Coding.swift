@@ -1,3 +1,5 @@
+import TimerCore
+
 /// The bytes of a webhook within a timer's definition, in memory and in the log.
 ///
 /// ```
@@ -13,7 +15,8 @@
 ///            and of each: the status, or 4 for `4xx`
 /// names      where the last bit is set: how many secret headers are named, and each: length and bytes
 /// ```
-/// Lengths are varints (LEB128). A member with its default takes no byte; every configuration has one encoding.
+/// Lengths are varints (see `ByteCoding`). A member with its default takes no byte; every configuration has one
+/// encoding.
 extension WebhookConfiguration {
     private static let hasTimeout: UInt8 = 1 << 5
     private static let hasRetry: UInt8 = 1 << 6
@@ -119,17 +122,10 @@ extension WebhookConfiguration {
 private struct ByteWriter {
     var bytes: [UInt8] = []
 
-    mutating func number(_ value: UInt64) {
-        var rest = value
-        while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        bytes.append(UInt8(rest))
-    }
+    mutating func number(_ value: UInt64) { ByteCoding.append(value, to: &bytes) }
 
-    mutating func fixed(_ value: UInt64) {
-        for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(8 * index))) }
+    mutating func fixed(_ value: Double) {
+        bytes.append(addingCapacity: 8) { ByteCoding.append(word: value.bitPattern, count: 8, to: &$0) }
     }
 
     mutating func retryPolicy(_ retry: RetryPolicy) {
@@ -140,9 +136,9 @@ private struct ByteWriter {
                 | (statuses.isEmpty ? 0 : Bits.hasGiveUpOn))
         number(UInt64(retry.initialMs))
         number(UInt64(retry.maxMs))
-        fixed(retry.multiplier.bitPattern)
+        fixed(retry.multiplier)
         // A negative zero becomes the positive one, which it equals.
-        fixed((retry.jitter + 0).bitPattern)
+        fixed(retry.jitter + 0)
         if let maxAgeMs = retry.maxAgeMs { number(UInt64(maxAgeMs)) }
         guard !statuses.isEmpty else { return }
         number(UInt64(statuses.count))
@@ -154,10 +150,7 @@ private struct ByteWriter {
         }
     }
 
-    mutating func run(_ run: some Collection<UInt8>) {
-        number(UInt64(run.count))
-        bytes.append(contentsOf: run)
-    }
+    mutating func run(_ run: some Collection<UInt8>) { ByteCoding.append(run: run, to: &bytes) }
 }
 
 /// Reads what ``ByteWriter`` wrote; nil for bytes that it would not have written.
@@ -176,27 +169,19 @@ private struct ByteReader {
     }
 
     mutating func number() -> UInt64? {
-        var value: UInt64 = 0
-        var shift: UInt64 = 0
-        while let byte = byte() {
-            // The tenth byte holds one bit, and a last byte of 0 would be a second encoding.
-            if shift == 63 && byte > 1 || shift > 0 && byte == 0 { return nil }
-            value |= UInt64(byte & 0x7F) << shift
-            if byte < 0x80 { return value }
-            shift += 7
+        let (bytes, start) = (bytes, offset)
+        // A last byte of 0 after others would be a second encoding.
+        guard let value = ByteCoding.read(bytes.span, &offset), offset == start + 1 || bytes[offset - 1] != 0 else {
+            return nil
         }
-        return nil
+        return value
     }
 
     mutating func signed() -> Int64? { number().flatMap { Int64(exactly: $0) } }
 
     mutating func fixed() -> UInt64? {
-        var value: UInt64 = 0
-        for index in 0..<8 {
-            guard let byte = byte() else { return nil }
-            value |= UInt64(byte) << UInt64(8 * index)
-        }
-        return value
+        let bytes = bytes
+        return ByteCoding.readFixed(bytes.span, &offset, count: 8)
     }
 
     mutating func run() -> [UInt8]? {
