@@ -120,7 +120,7 @@ struct Gate {
 
     /// Whether `host` is a name without a dot, which no public DNS can resolve to this server.
     static func hasNoDot(_ host: ArraySlice<UInt8>) -> Bool {
-        !host.isEmpty && host.allSatisfy(HostRule.isNameByte)
+        !host.isEmpty && host.allSatisfy(HostName.isPart)
     }
 
     /// Whether `host` is an IPv6 address in brackets, or four numbers of IPv4.

@@ -1,4 +1,5 @@
 import Platform
+import Webhooks
 
 /// A host name, besides addresses and names without a dot, that `Host` may have where it is checked: `--allow-host`.
 public enum HostRule: Sendable, Equatable {
@@ -18,7 +19,7 @@ public enum HostRule: Sendable, Equatable {
         let lowercase = text.lowercased()
         let isBelow = lowercase.hasPrefix(".")
         let labels = lowercase.dropFirst(isBelow ? 1 : 0).split(separator: ".", omittingEmptySubsequences: false)
-        guard labels.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(Self.isNameByte) }) else { return nil }
+        guard labels.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(HostName.isPart) }) else { return nil }
         self = isBelow ? .below(lowercase) : .name(lowercase)
     }
 
@@ -28,16 +29,6 @@ public enum HostRule: Sendable, Equatable {
         case .name(let name): host == name
         case .below(let suffix): host.utf8.count > suffix.utf8.count && host.hasSuffix(suffix)
         case .any: true
-        }
-    }
-
-    /// Whether `byte` may occur in a label of a host name.
-    static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        default: false
         }
     }
 }

@@ -1,3 +1,4 @@
+import Primitives
 import TimerCore
 import WireJSON
 
@@ -132,13 +133,8 @@ struct FieldReader {
     static func isLabelKey(_ key: [UInt8]) -> Bool {
         guard !key.isEmpty && key.count <= APILimits.labelKeyBytes else { return false }
         return key.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "/"),
-                UInt8(ascii: "-"):
-                true
-            default: false
-            }
+            Alphanumeric.contains(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
+                || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "-")
         }
     }
 

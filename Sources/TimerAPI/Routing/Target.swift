@@ -93,14 +93,7 @@ extension Target {
 
     /// Returns `text` as a name or a value of a query: every byte that may have a meaning there is percent-encoded.
     static func queryPart(_ text: some Sequence<UInt8>) -> String {
-        Hexadecimal.percentEncoded(text) { byte in
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "-._~:/,".utf8.contains(byte)
-            }
-        }
+        Hexadecimal.percentEncoded(text) { Alphanumeric.contains($0) || "-._~:/,".utf8.contains($0) }
     }
 }
 

@@ -1,4 +1,5 @@
 import Platform
+import Primitives
 public import TimerCore
 
 /// The time zones of this machine, from its files in TZif format.
@@ -36,15 +37,7 @@ public final class SystemZones: ZoneSource, Sendable {
     private static func isName(_ name: [UInt8]) -> Bool {
         guard (1...nameLimit).contains(name.count), !name.starts(with: "right/".utf8) else { return false }
         return name.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).allSatisfy { segment in
-            !segment.isEmpty && segment.allSatisfy(isNameByte)
-        }
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "+"), UInt8(ascii: "-"): true
-        default: false
+            !segment.isEmpty && segment.allSatisfy { Alphanumeric.contains($0) || "_+-".utf8.contains($0) }
         }
     }
 }

@@ -81,13 +81,8 @@ struct RequestTarget {
     /// of the path; the server decodes them and refuses them as ids.
     private static func encoded(_ text: String) -> String {
         let isStep = text == "." || text == ".."
-        return Hexadecimal.percentEncoded(text.utf8) { byte in
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"):
-                true
-            default: byte == UInt8(ascii: ".") && !isStep
-            }
+        return Hexadecimal.percentEncoded(text.utf8) {
+            Alphanumeric.contains($0) || "-_~".utf8.contains($0) || $0 == UInt8(ascii: ".") && !isStep
         }
     }
 }

@@ -1,3 +1,5 @@
+import Primitives
+
 /// The parts of a webhook's URL that decide where it leads.
 ///
 /// The text is parsed more strictly than RFC 3986 allows, so that no other parser finds another host in it.
@@ -107,7 +109,7 @@ public struct WebhookURL: Sendable, Equatable {
 }
 
 /// Names of hosts, as URLs and address rules spell them.
-enum HostName {
+package enum HostName {
     /// Returns the name in lower case and without a final dot, which names the same host.
     static func normalised(_ name: String) -> String {
         let lower = name.lowercased()
@@ -121,12 +123,8 @@ enum HostName {
         }
     }
 
-    private static func isPart(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+    /// Whether `byte` may occur in a label of a host name.
+    package static func isPart(_ byte: UInt8) -> Bool {
+        Alphanumeric.contains(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
     }
 }
