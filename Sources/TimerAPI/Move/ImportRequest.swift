@@ -85,12 +85,10 @@ struct ImportState {
     ///
     /// - Parameter progress: the progress of the import; nil if it was not begun.
     func outcome(_ progress: ImportProgress?) -> Outcome {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("export", text: exportText)
-        json.member("next", Int64(progress.nextPart))
-        json.member("complete", progress?.isComplete ?? false)
-        json.endObject()
-        return .page(status: 200, type: "application/json", json.bytes)
+        return .object { json in
+            json.member("export", text: exportText)
+            json.member("next", Int64(progress.nextPart))
+            json.member("complete", progress?.isComplete ?? false)
+        }
     }
 }

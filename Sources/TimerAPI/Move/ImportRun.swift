@@ -243,18 +243,16 @@ final class ImportRun {
 
     /// The answer.
     var outcome: Outcome {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("applied", hasChanged)
-        json.member("next", Int64(known.nextPart))
-        json.member("complete", known?.isComplete ?? false)
-        if hasChanged {
-            json.member("timers", Int64(counts.timers))
-            json.member("deliveries", Int64(counts.deliveries))
-            json.member("skipped", Int64(counts.skipped))
+        return .object { json in
+            json.member("applied", hasChanged)
+            json.member("next", Int64(known.nextPart))
+            json.member("complete", known?.isComplete ?? false)
+            if hasChanged {
+                json.member("timers", Int64(counts.timers))
+                json.member("deliveries", Int64(counts.deliveries))
+                json.member("skipped", Int64(counts.skipped))
+            }
         }
-        json.endObject()
-        return .page(status: 200, type: "application/json", json.bytes)
     }
 }
 

@@ -366,11 +366,9 @@ extension Executor {
 
     /// Returns the answer of a drain.
     private static func drained(_ isDrained: Bool, attemptsUnderWay: Int) -> Outcome {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("drained", isDrained)
-        json.member("attemptsUnderWay", Int64(attemptsUnderWay))
-        json.endObject()
-        return .page(status: 200, type: "application/json", json.bytes)
+        return .object { json in
+            json.member("drained", isDrained)
+            json.member("attemptsUnderWay", Int64(attemptsUnderWay))
+        }
     }
 }

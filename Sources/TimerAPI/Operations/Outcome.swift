@@ -35,6 +35,11 @@ enum Outcome {
     /// The answer was sent, or its connection was taken over.
     case gone
 
+    /// Makes an answer that is a JSON object, whose members `write` writes.
+    static func object(status: Int = 200, _ write: (inout JSONWriter) -> Void) -> Outcome {
+        .page(status: status, type: "application/json", JSONWriter.object(write))
+    }
+
     /// The approximate bytes of the answer; nil if no memory was reserved for it.
     var answerBytes: Int? {
         switch self {

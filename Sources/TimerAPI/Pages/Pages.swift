@@ -5,29 +5,23 @@ enum Pages {
     /// Returns the answer of `/healthz`: healthy if every loop makes progress; `stalled` names the
     /// loops that do not.
     static func health(stalled: [String]) -> Outcome {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("status", text: stalled.isEmpty ? "ok" : "stalled")
-        if !stalled.isEmpty {
-            json.beginArray("stalled")
-            for name in stalled { json.string(name) }
-            json.endArray()
+        return .object(status: stalled.isEmpty ? 200 : 503) { json in
+            json.member("status", text: stalled.isEmpty ? "ok" : "stalled")
+            if !stalled.isEmpty {
+                json.beginArray("stalled")
+                for name in stalled { json.string(name) }
+                json.endArray()
+            }
         }
-        json.endObject()
-        return .page(status: stalled.isEmpty ? 200 : 503, type: "application/json", json.bytes)
     }
 
     /// Returns the answer of `/readyz`: traffic is wanted only if `status` is `ready`; `owner` is the URL of the node
     /// where it is wanted, if that is another one.
     static func readiness(_ status: String, owner: String? = nil) -> Outcome {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("status", text: status)
-        if let owner {
-            json.member("owner", text: owner)
+        return .object(status: status == "ready" ? 200 : 503) { json in
+            json.member("status", text: status)
+            if let owner { json.member("owner", text: owner) }
         }
-        json.endObject()
-        return .page(status: status == "ready" ? 200 : 503, type: "application/json", json.bytes)
     }
 
     private static func html(_ title: String, _ body: String) -> [UInt8] {

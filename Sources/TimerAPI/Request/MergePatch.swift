@@ -52,37 +52,35 @@ enum MergePatch {
             preconditionFailure("it decodes: it was checked on its way in")
         }
         let rules = layout.rules
-        var json = JSONWriter()
-        json.beginObject()
-        json.key("id")
-        TimerJSON.writeID(definition.span, &json)
-        TimerJSON.writeSchedule(rules, &json)
-        json.member("start", rules.start.name)
-        if let stop = rules.stop { json.member("stop", stop.name) }
-        if rules.clock != rules.schedule.defaultClock {
-            json.member("clock", rules.clock.name)
+        return JSONWriter.object { json in
+            json.key("id")
+            TimerJSON.writeID(definition.span, &json)
+            TimerJSON.writeSchedule(rules, &json)
+            json.member("start", rules.start.name)
+            if let stop = rules.stop { json.member("stop", stop.name) }
+            if rules.clock != rules.schedule.defaultClock {
+                json.member("clock", rules.clock.name)
+            }
+            writeChosen(rules, &json)
+            if let maxFires = rules.maxFires {
+                json.member("maxFires", maxFires)
+            }
+            if let until = rules.until {
+                json.member("until", instant: until)
+            }
+            json.member("restartable", rules.restartable)
+            json.member("retain", duration: rules.retain)
+            json.key("labels")
+            TimerJSON.writeLabels(definition.span, &json)
+            if let payload = layout.payload {
+                json.key("payload")
+                json.raw(definition.span, payload)
+            }
+            if layout.webhook != nil {
+                json.key("webhook")
+                WebhookJSON.write(definition.span, layout, isStopped: false, &json)
+            }
         }
-        writeChosen(rules, &json)
-        if let maxFires = rules.maxFires {
-            json.member("maxFires", maxFires)
-        }
-        if let until = rules.until {
-            json.member("until", instant: until)
-        }
-        json.member("restartable", rules.restartable)
-        json.member("retain", duration: rules.retain)
-        json.key("labels")
-        TimerJSON.writeLabels(definition.span, &json)
-        if let payload = layout.payload {
-            json.key("payload")
-            json.raw(definition.span, payload)
-        }
-        if layout.webhook != nil {
-            json.key("webhook")
-            WebhookJSON.write(definition.span, layout, isStopped: false, &json)
-        }
-        json.endObject()
-        return json.bytes
     }
 
     /// Writes the fields that only some kinds use, and those that delay fires, unless they are at their defaults.

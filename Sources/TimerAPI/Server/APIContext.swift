@@ -150,10 +150,7 @@ final class APIContext: Sendable {
         json.member("version", text: configuration.version)
         json.member("uptime", duration: (Clocks.monotonic() - startedAt) / 1_000_000)
         json.beginObject("timers")
-        for state in TimerState.allCases {
-            json.key(state.name)
-            json.integer(Int64(counters.timers[Int(state.rawValue)]))
-        }
+        for state in TimerState.allCases { json.member(state.name, Int64(counters.timers[Int(state.rawValue)])) }
         json.endObject()
         let numbers: [(StaticString, Int)] = [
             ("fires", counters.fires.reduce(0, +)), ("events", counters.events.reduce(0, +)),
@@ -161,10 +158,7 @@ final class APIContext: Sendable {
             ("deadDeliveries", counters.deadDeliveries), ("idempotencyKeys", counters.idempotencyKeys),
             ("logBytes", service.logBytes), ("residentBytes", ProcessUsage.residentBytes()),
         ]
-        for (name, value) in numbers {
-            json.key(name)
-            json.integer(Int64(value))
-        }
+        for (name, value) in numbers { json.member(name, Int64(value)) }
         json.member("drained", service.isDrained)
         json.key("eventId")
         EventID(service.feed.head).write(&json)

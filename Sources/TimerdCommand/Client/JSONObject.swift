@@ -50,7 +50,9 @@ struct JSONObject {
     }
 
     /// Returns the strings in the array that is the member `name`.
-    func strings(_ name: StaticString) -> [String] { document.member(node, name).map(document.children)?.compactMap(text) ?? [] }
+    func strings(_ name: StaticString) -> [String] {
+        document.member(node, name).map(document.children)?.compactMap(text) ?? []
+    }
 
     /// The members that are not null, in their order.
     var members: [(name: String, text: String)] {

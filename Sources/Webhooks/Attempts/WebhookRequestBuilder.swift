@@ -68,19 +68,17 @@ public struct WebhookRequestBuilder: Sendable {
 
     /// Returns a CloudEvents 1.0 envelope in its structured JSON form.
     private static func envelope(_ event: WebhookEvent) -> [UInt8] {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("specversion", "1.0")
-        json.member("id", text: event.id)
-        json.member("source", text: event.source)
-        json.member("type", text: cloudEventPrefix + event.type)
-        json.member("subject", text: event.subject)
-        json.member("time", instant: event.timeMs)
-        json.member("datacontenttype", "application/json")
-        json.key("data")
-        json.raw(event.json)
-        json.endObject()
-        return json.bytes
+        return JSONWriter.object { json in
+            json.member("specversion", "1.0")
+            json.member("id", text: event.id)
+            json.member("source", text: event.source)
+            json.member("type", text: cloudEventPrefix + event.type)
+            json.member("subject", text: event.subject)
+            json.member("time", instant: event.timeMs)
+            json.member("datacontenttype", "application/json")
+            json.key("data")
+            json.raw(event.json)
+        }
     }
 
     /// Returns `timerd-event` with the type, then a header for each of the event's data.

@@ -12,6 +12,15 @@ public struct JSONWriter: ~Copyable {
     /// A writer that has written nothing.
     public init() {}
 
+    /// Returns an object whose members `write` writes.
+    public static func object(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        write(&json)
+        json.endObject()
+        return json.bytes
+    }
+
     /// The number of bytes written since the last ``reset(keeping:)``.
     public var count: Int { buffer.count }
 
@@ -78,8 +87,9 @@ public struct JSONWriter: ~Copyable {
         member(name, upTo: value.utf8CodeUnitCount + 2) { $0.appendQuoted { $0.append(value) } }
     }
 
-    /// Writes a member, its key and its value as ``key(_:)`` and ``string(_:)-(String)`` do.
-    public mutating func member(_ name: StaticString, text: String) {
+    /// Writes a member, its key and its value as ``key(_:)`` and ``string(_:)-(String)`` do; nil is `null`.
+    public mutating func member(_ name: StaticString, text: String?) {
+        guard let text else { return member(name, word: "null") }
         key(name)
         string(text)
     }

@@ -133,14 +133,12 @@ struct Apply: ParsableCommand {
 
         /// The counts as a line of JSON.
         var json: [UInt8] {
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.member("created", Int64(created))
-            writer.member("changed", Int64(changed))
-            writer.member("deleted", Int64(deleted))
-            writer.member("unchanged", Int64(unchanged))
-            writer.endObject()
-            return writer.bytes + [0x0a]
+            return JSONWriter.object { writer in
+                writer.member("created", Int64(created))
+                writer.member("changed", Int64(changed))
+                writer.member("deleted", Int64(deleted))
+                writer.member("unchanged", Int64(unchanged))
+            } + [0x0a]
         }
     }
 }

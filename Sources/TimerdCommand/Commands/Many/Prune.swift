@@ -66,12 +66,11 @@ struct Prune {
     private func send(_ ids: [String], _ service: ServiceClient) throws(Failure) -> [Int] {
         var body: [UInt8] = []
         for id in ids {
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.member("command", "delete")
-            writer.member("id", text: id)
-            writer.endObject()
-            body += writer.bytes + [0x0a]
+            body += JSONWriter.object { writer in
+                writer.member("command", "delete")
+                writer.member("id", text: id)
+            }
+            body.append(0x0a)
         }
         var target = RequestTarget("v1", "timers", "batch")
         target.add("results", "brief")

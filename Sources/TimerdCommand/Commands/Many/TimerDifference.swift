@@ -85,23 +85,21 @@ struct TimerDifference {
 
     /// The difference as a line of JSON.
     var json: [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("action", text: change.rawValue)
-        writer.member("id", text: id)
-        writer.beginArray("fields")
-        for field in fields {
-            writer.beginObject()
-            writer.member("field", text: field.name)
-            writer.key("old")
-            writer.raw(field.old ?? Array("null".utf8))
-            writer.key("new")
-            writer.raw(field.new ?? Array("null".utf8))
-            writer.endObject()
-        }
-        writer.endArray()
-        writer.endObject()
-        return writer.bytes + [0x0a]
+        return JSONWriter.object { writer in
+            writer.member("action", text: change.rawValue)
+            writer.member("id", text: id)
+            writer.beginArray("fields")
+            for field in fields {
+                writer.beginObject()
+                writer.member("field", text: field.name)
+                writer.key("old")
+                writer.raw(field.old ?? Array("null".utf8))
+                writer.key("new")
+                writer.raw(field.new ?? Array("null".utf8))
+                writer.endObject()
+            }
+            writer.endArray()
+        } + [0x0a]
     }
 
     /// Returns the create field that a pointer leads into. No name of such a field has a character that a pointer
@@ -147,14 +145,12 @@ struct TimerDifference {
     /// of a build.
     private static func masked(_ declared: JSONObject, _ name: String) -> [UInt8]? {
         guard name == "webhook", let webhook = declared.object(named: name) else { return declared.json(name) }
-        var writer = JSONWriter()
-        writer.beginObject()
-        for member in webhook.names {
-            writer.key(bytes: Array(member.utf8))
-            writer.raw(mask(member, webhook) ?? Array("null".utf8))
+        return JSONWriter.object { writer in
+            for member in webhook.names {
+                writer.key(bytes: Array(member.utf8))
+                writer.raw(mask(member, webhook) ?? Array("null".utf8))
+            }
         }
-        writer.endObject()
-        return writer.bytes
     }
 
     /// Returns the JSON of a webhook's member, masked where it is a secret or may hold one.
@@ -163,14 +159,12 @@ struct TimerDifference {
         case "secret": return webhook.json(member).map { _ in Array("\"***\"".utf8) }
         case "headers":
             guard let headers = webhook.object(named: member) else { return webhook.json(member) }
-            var writer = JSONWriter()
-            writer.beginObject()
-            for header in headers.names {
-                writer.key(bytes: Array(header.utf8))
-                writer.string("***")
+            return JSONWriter.object { writer in
+                for header in headers.names {
+                    writer.key(bytes: Array(header.utf8))
+                    writer.string("***")
+                }
             }
-            writer.endObject()
-            return writer.bytes
         default: return webhook.json(member)
         }
     }

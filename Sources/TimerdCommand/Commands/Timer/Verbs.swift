@@ -112,12 +112,10 @@ struct Reschedule: ParsableCommand {
     }
 
     private static func body(after: String?, at: String?) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        BodyField("after", after).write(to: &writer)
-        BodyField("at", at).write(to: &writer)
-        writer.endObject()
-        return writer.bytes
+        return JSONWriter.object { writer in
+            BodyField("after", after).write(to: &writer)
+            BodyField("at", at).write(to: &writer)
+        }
     }
 }
 
