@@ -111,27 +111,32 @@ package struct Problem: Error {
 
 /// Problems made from the refusals of other modules, and problems that are the same in each request.
 extension Problem {
+    /// Makes the problem of a request that may be sent again after some seconds.
+    private init(
+        repeatable kind: ProblemKind, _ detail: String, outcome: String = "none", after seconds: Int = 1,
+        owner: String? = nil
+    ) {
+        self.init(kind, detail)
+        self.outcome = outcome
+        self.owner = owner
+        retryAfter = seconds
+    }
+
     /// Makes the problem that a service error is to a client.
     init(_ error: ServiceError, timer: [UInt8]) {
         switch error {
         case .refused(let refusal):
             self.init(refusal, timer: timer)
         case .storageUnavailable:
-            self.init(.storageUnavailable, "storage takes no writes now; nothing was changed")
-            outcome = "none"
-            retryAfter = 1
+            self.init(repeatable: .storageUnavailable, "storage takes no writes now; nothing was changed")
         case .overloaded:
-            self.init(.overloaded, "more changes wait for the disk than may; nothing was changed")
-            outcome = "none"
-            retryAfter = 1
+            self.init(repeatable: .overloaded, "more changes wait for the disk than may; nothing was changed")
         case .drained:
-            self.init(.drained, "the server is drained and takes no changes until it is undrained; nothing was changed")
-            outcome = "none"
-            retryAfter = 5
+            self.init(
+                repeatable: .drained,
+                "the server is drained and takes no changes until it is undrained; nothing was changed", after: 5)
         case .shuttingDown:
-            self.init(.shuttingDown, "the server is stopping; nothing was changed")
-            outcome = "none"
-            retryAfter = 1
+            self.init(repeatable: .shuttingDown, "the server is stopping; nothing was changed")
         }
     }
 
@@ -179,10 +184,7 @@ extension Problem {
 
     /// The refusal of a request for whose answer there is no memory besides the answers under way.
     package static var tooManyAnswers: Problem {
-        var problem = Problem(.overloaded, "larger answers than may be are under way; nothing was changed")
-        problem.outcome = "none"
-        problem.retryAfter = 1
-        return problem
+        Problem(repeatable: .overloaded, "larger answers than may be are under way; nothing was changed")
     }
 
     /// The requests that wait for a server hold as many places, or as many bytes, as they may.
@@ -192,11 +194,9 @@ extension Problem {
 
     /// The refusal of a request whose connection is beyond the maximum of connections.
     static var tooManyConnections: Problem {
-        var problem = Problem(
-            .overloaded, "as many connections as may be are open: only health checks are answered; nothing was changed")
-        problem.outcome = "none"
-        problem.retryAfter = 1
-        return problem
+        Problem(
+            repeatable: .overloaded,
+            "as many connections as may be are open: only health checks are answered; nothing was changed")
     }
 
     /// The refusal of a request for a delivery that does not exist.
@@ -204,25 +204,18 @@ extension Problem {
 
     /// The refusal of a request whose answer rests on records that were lost.
     static var lost: Problem {
-        var problem = Problem(.storageUnavailable, "storage did not take the change; nothing was changed")
-        problem.outcome = "none"
-        problem.retryAfter = 1
-        return problem
+        Problem(repeatable: .storageUnavailable, "storage did not take the change; nothing was changed")
     }
 
     /// Returns the refusal of a server that does not own the log.
     ///
     /// - Parameter owner: the URL of the node that owns the log; nil if it is unknown.
     package static func elsewhere(owner: String?) -> Problem {
-        var problem = Problem(
-            .ownerUnavailable,
+        Problem(
+            repeatable: .ownerUnavailable,
             owner == nil
                 ? "no node is known to answer for the timer; nothing was changed"
-                : "another node answers for the timer; nothing was changed")
-        problem.owner = owner
-        problem.outcome = "none"
-        problem.retryAfter = 1
-        return problem
+                : "another node answers for the timer; nothing was changed", owner: owner)
     }
 
     /// The refusal of a request that another server has forwarded and this one does not answer: the other one looks
@@ -234,22 +227,16 @@ extension Problem {
     /// Returns the problem of a request that was forwarded to a node that is unreachable now, and
     /// may have carried it out.
     package static func ownerUnreachable(owner: String?) -> Problem {
-        var problem = Problem(
-            .ownerUnavailable,
-            "the node that answers for the timer is unreachable; whether the change was made is not known")
-        problem.owner = owner
-        problem.outcome = "unknown"
-        problem.retryAfter = 1
-        return problem
+        Problem(
+            repeatable: .ownerUnavailable,
+            "the node that answers for the timer is unreachable; whether the change was made is not known",
+            outcome: "unknown", owner: owner)
     }
 
     /// The refusal while it is not known whether another node has taken the timers over.
     static var leaseOver: Problem {
-        var problem = Problem(
-            .storageUnavailable, "the storage has not confirmed in time that this server owns the timers")
-        problem.outcome = "none"
-        problem.retryAfter = 1
-        return problem
+        Problem(
+            repeatable: .storageUnavailable, "the storage has not confirmed in time that this server owns the timers")
     }
 
     /// Makes a refusal with 503 one of a run that may have made changes before, so that it no longer says that
@@ -262,10 +249,9 @@ extension Problem {
 
     /// The problem of a request whose outcome is not known, since storage took too long.
     static var unknownOutcome: Problem {
-        var problem = Problem(.storageUnavailable, "storage has not answered; whether the change was made is not known")
-        problem.outcome = "unknown"
-        problem.retryAfter = 1
-        return problem
+        Problem(
+            repeatable: .storageUnavailable, "storage has not answered; whether the change was made is not known",
+            outcome: "unknown")
     }
 
     /// Makes the problem that the server's own refusal is to a client.
@@ -276,9 +262,7 @@ extension Problem {
         case .headersTooLarge: self.init(.tooLarge, "the headers are larger than 8 KiB")
         case .late: self.init(.misdirected, "the request was held up on its way; nothing was changed")
         case .overloaded:
-            self.init(.overloaded, "larger bodies than may be are under way; nothing was changed")
-            outcome = "none"
-            retryAfter = 1
+            self.init(repeatable: .overloaded, "larger bodies than may be are under way; nothing was changed")
         case .bodyTooLarge(let limit): self.init(.tooLarge, "the body is larger than \(limit) bytes")
         case .notImplemented(let detail): self.init(.notImplemented, detail)
         case .expectationFailed: self.init(.invalidRequest, "the only expectation served is 100-continue")
