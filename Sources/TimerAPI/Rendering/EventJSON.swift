@@ -123,29 +123,17 @@ public enum WebhookEvents {
     /// Returns the event's members except labels and payload, for headers.
     private static func data(_ record: LogRecord, timer: String) -> [(name: String, value: String)] {
         guard case .event(_, let reason, let fire) = record.content else { return [] }
-        var data = [("timer", timer), ("at", instant(record.at)), ("version", "\(record.progress.version)")]
+        var data = [("timer", timer), ("at", RFC3339.text(record.at)), ("version", "\(record.progress.version)")]
         if let fire {
-            data.append(("scheduledAt", instant(fire.scheduledAt)))
+            data.append(("scheduledAt", RFC3339.text(fire.scheduledAt)))
             data.append(("latenessUs", "\(fire.latenessUs)"))
             data.append(("fire", "\(record.progress.fireCount)"))
             data.append(("missed", "\(fire.missed)"))
         }
-        if case .at(let next) = record.nextFire { data.append(("nextFireAt", instant(next))) }
-        if let stalledFor = record.stalledFor { data.append(("stalledFor", duration(stalledFor))) }
-        if let silentFor = record.silentFor { data.append(("silentFor", duration(silentFor))) }
+        if case .at(let next) = record.nextFire { data.append(("nextFireAt", RFC3339.text(next))) }
+        if let stalledFor = record.stalledFor { data.append(("stalledFor", DurationText.text(stalledFor))) }
+        if let silentFor = record.silentFor { data.append(("silentFor", DurationText.text(silentFor))) }
         if reason != .none { data.append(("reason", "\(reason.name)")) }
         return data
-    }
-
-    private static func duration(_ milliseconds: Int64) -> String {
-        var text: [UInt8] = []
-        DurationText.append(milliseconds, to: &text)
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    private static func instant(_ milliseconds: Int64) -> String {
-        var text: [UInt8] = []
-        RFC3339.append(milliseconds, to: &text)
-        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -93,15 +93,9 @@ struct SettingValue {
             throw refusal(error.message)
         }
         guard range ~= milliseconds else {
-            throw refusal("expected from \(Self.words(range.lowerBound)) to \(Self.words(range.upperBound))")
+            throw refusal("expected from \(DurationText.text(range.lowerBound)) to \(DurationText.text(range.upperBound))")
         }
         return milliseconds
-    }
-
-    private static func words(_ milliseconds: Int64) -> String {
-        var text: [UInt8] = []
-        DurationText.append(milliseconds, to: &text)
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Returns the value as one of the words of an enumeration.

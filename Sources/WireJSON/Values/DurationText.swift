@@ -34,6 +34,13 @@ public enum DurationText {
         output.append(addingCapacity: longest) { append(milliseconds, to: &$0) }
     }
 
+    /// Returns a duration as ``append(_:to:)-([UInt8])`` writes it.
+    public static func text(_ milliseconds: Int64) -> String {
+        var text: [UInt8] = []
+        append(milliseconds, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
     /// The most bytes of a duration as it is written: a number and five units.
     static let longest = Decimal.longest + "d23h59m59s999ms".utf8.count
 

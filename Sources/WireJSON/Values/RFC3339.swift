@@ -48,6 +48,13 @@ public enum RFC3339 {
         output.append(addingCapacity: count) { append(milliseconds, to: &$0) }
     }
 
+    /// Returns an instant as ``append(_:to:)-([UInt8])`` writes it.
+    public static func text(_ milliseconds: Int64) -> String {
+        var text: [UInt8] = []
+        append(milliseconds, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
     /// The number of bytes of an instant as it is written.
     static let count = 24
 

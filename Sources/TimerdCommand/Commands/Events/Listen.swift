@@ -178,9 +178,7 @@ struct ReceivedWebhook {
     /// Returns the line that is printed:
     /// `2026-11-21T09:04:00.000Z  POST /hook  fired  tea  id=1_fired attempt=2  ✓ verified  500`.
     func line(nowMs: Int64, attempt: Int?, mark: String, status: Int) -> String {
-        var time: [UInt8] = []
-        RFC3339.append(nowMs, to: &time)
-        var parts = [String(decoding: time, as: UTF8.self), "\(method) \(target)", type ?? "?", timer ?? "?"]
+        var parts = [RFC3339.text(nowMs), "\(method) \(target)", type ?? "?", timer ?? "?"]
         if let id { parts.append("id=\(id) attempt=\(attempt ?? 1)") }
         parts += [mark, "\(status)"]
         return Printable.text(parts.joined(separator: "  "))

@@ -166,9 +166,8 @@ struct ListWatch {
     private func lines(_ service: ServiceClient) throws(Failure) -> [String] {
         let size = Terminal.size ?? (80, 24)
         let room = max(1, size.lines - Self.framing - 1)
-        var instant: [UInt8] = []
-        RFC3339.append(Clocks.realtime() / 1_000_000, to: &instant)
-        let head = "\(service.address)  \(ShortTime.second(String(decoding: instant, as: UTF8.self)))  Ctrl-C ends"
+        let now = RFC3339.text(Clocks.realtime() / 1_000_000)
+        let head = "\(service.address)  \(ShortTime.second(now))  Ctrl-C ends"
         do throws(Failure) {
             let part = try listing.timers(service, from: nil, limit: room)
             let table = part.timers.isEmpty ? ["no timers"] : List.lines(part.timers)
