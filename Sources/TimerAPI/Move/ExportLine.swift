@@ -21,8 +21,7 @@ enum ExportLine {
         json.beginObject()
         json.member("export", text: export)
         json.member("format", format)
-        json.key("eventId")
-        eventID.write(&json)
+        eventID.write("eventId", &json)
         json.member("at", instant: at)
         json.member("drained", isDrained)
         json.member("secrets", showsSecrets)
@@ -57,17 +56,14 @@ enum ExportLine {
     private static func write(_ definition: Span<UInt8>, showsSecrets: Bool, _ json: inout JSONWriter) {
         guard let layout = Definition.layout(definition) else { return json.null() }
         json.beginObject()
-        json.key("id")
-        TimerJSON.writeID(definition, &json)
+        TimerJSON.writeID("id", definition, &json)
         TimerJSON.writeRules(layout.rules, &json)
-        json.key("labels")
         TimerJSON.writeLabels(definition, &json)
         if let payload = layout.payload {
             json.key("payload")
             json.raw(definition, payload)
         }
         if layout.webhook != nil {
-            json.key("webhook")
             WebhookJSON.write(definition, layout, isStopped: false, showsSecrets: showsSecrets, &json)
         }
         json.endObject()

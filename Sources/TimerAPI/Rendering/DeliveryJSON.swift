@@ -10,10 +10,8 @@ enum DeliveryJSON {
         let detail = entry.detail
         let isDead = detail.state == .dead
         json.beginObject()
-        json.key("id")
-        EventID(detail.id).write(&json)
-        json.key("timer")
-        TimerJSON.writeID(event.definition.span, &json)
+        EventID(detail.id).write("id", &json)
+        TimerJSON.writeID("timer", event.definition.span, &json)
         json.member("type", event.type.name)
         json.member("at", instant: event.at)
         json.member("state", text: detail.state.name)
@@ -24,7 +22,6 @@ enum DeliveryJSON {
         json.key("reason")
         if isDead { json.string(detail.reason.name) } else { json.null() }
         write(detail.lastAttempt, &json)
-        json.key("labels")
         TimerJSON.writeLabels(event.definition.span, &json)
         if entry.isTimerDeleted { json.member("timerDeleted", true) }
         json.endObject()

@@ -46,8 +46,9 @@ struct EventID: Sendable, Comparable, Hashable {
         for index in digits.indices { text.append(digits[index]) }
     }
 
-    /// Writes the id as a string.
-    func write(_ json: inout JSONWriter) {
+    /// Writes a member with the id as a string.
+    func write(_ name: StaticString, _ json: inout JSONWriter) {
+        json.key(name)
         json.plain(upTo: Self.width) { append(to: &$0) }
     }
 }

@@ -13,14 +13,11 @@ package enum EventJSON {
         guard case .event(let type, let reason, let fire) = record.content else { return }
         let definition = data.span.extracting(record.definition)
         json.beginObject()
-        json.key("id")
-        EventID(record.position).write(&json)
+        EventID(record.position).write("id", &json)
         json.member("type", type.name)
-        json.key("timer")
-        TimerJSON.writeID(definition, &json)
+        TimerJSON.writeID("timer", definition, &json)
         json.member("at", instant: record.at)
         json.member("version", record.progress.version)
-        json.key("labels")
         TimerJSON.writeLabels(definition, &json)
         if type.showsPayload {
             json.key("payload")
@@ -56,8 +53,7 @@ package enum EventJSON {
 
     /// Writes the outcome of a delivery.
     private static func write(_ outcome: DeliveryOutcome, _ json: inout JSONWriter) {
-        json.key("delivery")
-        EventID(outcome.delivery).write(&json)
+        EventID(outcome.delivery).write("delivery", &json)
         json.member("attempt", Int64(outcome.attempt))
         if outcome.status != 0 {
             json.member("status", Int64(outcome.status))

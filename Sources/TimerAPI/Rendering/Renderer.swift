@@ -119,8 +119,7 @@ enum Renderer {
                 TimerJSON.write(member.view, &json)
             }
             json.endArray()
-            json.key("next")
-            if let next = run.next { json.string(next.text) } else { json.null() }
+            json.member("next", text: run.next?.text)
             json.endObject()
         }
         fillPageHead(run.head, next: run.next?.text, ticket)
@@ -138,8 +137,7 @@ enum Renderer {
                 DeliveryJSON.write(entry, &json)
             }
             json.endArray()
-            json.key("next")
-            if let next = run.next { next.write(&json) } else { json.null() }
+            json.member("next", text: run.next?.text)
             json.endObject()
         }
         fillPageHead(run.head, next: run.next?.text, ticket)

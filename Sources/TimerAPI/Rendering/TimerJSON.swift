@@ -11,31 +11,28 @@ public enum TimerJSON {
             preconditionFailure("a view holds a definition that decodes: it was checked on its way in")
         }
         json.beginObject()
-        json.key("id")
-        writeID(definition, &json)
+        writeID("id", definition, &json)
         writeRules(layout.rules, &json)
-        json.key("labels")
         writeLabels(definition, &json)
         json.key("payload")
         if let payload = layout.payload { json.raw(definition, payload) } else { json.null() }
-        json.key("webhook")
-        WebhookJSON.write(
-            definition, layout, isStopped: view.progress.flags.contains(.webhookStopped), &json)
+        WebhookJSON.write(definition, layout, isStopped: view.progress.flags.contains(.webhookStopped), &json)
         writeProgress(view, layout, &json)
         json.endObject()
     }
 
-    /// Writes the id of an encoded definition, or of the prefix of one.
-    static func writeID(_ definition: Span<UInt8>, _ json: inout JSONWriter) {
+    /// Writes a member with the id of an encoded definition, or of the prefix of one.
+    public static func writeID(_ name: StaticString, _ definition: Span<UInt8>, _ json: inout JSONWriter) {
+        json.key(name)
         // Ids consist of characters that need no escapes.
         json.plain(upTo: TimerID.maximumLength) { Definition.appendID(definition, to: &$0) }
     }
 
-    /// Writes the labels of an encoded definition, or of the prefix of one, as an object.
-    static func writeLabels(_ definition: Span<UInt8>, _ json: inout JSONWriter) {
+    /// Writes the member `labels` with those of an encoded definition, or of the prefix of one.
+    public static func writeLabels(_ definition: Span<UInt8>, _ json: inout JSONWriter) {
         let run = Definition.labels(definition)
         var offset = run.lowerBound
-        json.beginObject()
+        json.beginObject("labels")
         while let (key, value) = Definition.nextLabel(definition, &offset, end: run.upperBound) {
             json.key(bytes: definition, key)
             json.string(definition, value)

@@ -7,7 +7,8 @@ public enum WebhookJSON {
     /// The text shown in place of the value of a header that carries credentials.
     static let headerMask = "***"
 
-    /// Writes the webhook of the encoded `definition` as an object with every member; `null` if it has no webhook.
+    /// Writes the member `webhook` with that of the encoded `definition`, an object with every member; `null` if it
+    /// has no webhook.
     ///
     /// - Parameters:
     ///   - isStopped: whether its receiver stopped it, by answering 410.
@@ -16,6 +17,7 @@ public enum WebhookJSON {
         _ definition: Span<UInt8>, _ layout: Definition.Layout, isStopped: Bool, showsSecrets: Bool = false,
         _ json: inout JSONWriter
     ) {
+        json.key("webhook")
         guard let webhook = configuration(definition, layout) else { return json.null() }
         json.beginObject()
         json.member("url", text: webhook.url)
@@ -40,9 +42,7 @@ public enum WebhookJSON {
         json.endArray()
         json.key("retry")
         write(webhook.retry, &json)
-        if isStopped {
-            json.member("stopped", true)
-        }
+        if isStopped { json.member("stopped", true) }
         json.endObject()
     }
 

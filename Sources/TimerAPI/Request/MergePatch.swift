@@ -53,8 +53,7 @@ enum MergePatch {
         }
         let rules = layout.rules
         return JSONWriter.object { json in
-            json.key("id")
-            TimerJSON.writeID(definition.span, &json)
+            TimerJSON.writeID("id", definition.span, &json)
             TimerJSON.writeSchedule(rules, &json)
             json.member("start", rules.start.name)
             if let stop = rules.stop { json.member("stop", stop.name) }
@@ -70,14 +69,12 @@ enum MergePatch {
             }
             json.member("restartable", rules.restartable)
             json.member("retain", duration: rules.retain)
-            json.key("labels")
             TimerJSON.writeLabels(definition.span, &json)
             if let payload = layout.payload {
                 json.key("payload")
                 json.raw(definition.span, payload)
             }
             if layout.webhook != nil {
-                json.key("webhook")
                 WebhookJSON.write(definition.span, layout, isStopped: false, &json)
             }
         }

@@ -145,24 +145,21 @@ final class APIContext: Sendable {
 
     private func stats() -> [UInt8] {
         let counters = service.snapshotCounters()
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("version", text: configuration.version)
-        json.member("uptime", duration: (Clocks.monotonic() - startedAt) / 1_000_000)
-        json.beginObject("timers")
-        for state in TimerState.allCases { json.member(state.name, Int64(counters.timers[Int(state.rawValue)])) }
-        json.endObject()
-        let numbers: [(StaticString, Int)] = [
-            ("fires", counters.fires.reduce(0, +)), ("events", counters.events.reduce(0, +)),
-            ("streams", streamCount), ("pendingDeliveries", counters.pendingDeliveries),
-            ("deadDeliveries", counters.deadDeliveries), ("idempotencyKeys", counters.idempotencyKeys),
-            ("logBytes", service.logBytes), ("residentBytes", ProcessUsage.residentBytes()),
-        ]
-        for (name, value) in numbers { json.member(name, Int64(value)) }
-        json.member("drained", service.isDrained)
-        json.key("eventId")
-        EventID(service.feed.head).write(&json)
-        json.endObject()
-        return json.bytes
+        return JSONWriter.object { json in
+            json.member("version", text: configuration.version)
+            json.member("uptime", duration: (Clocks.monotonic() - startedAt) / 1_000_000)
+            json.beginObject("timers")
+            for state in TimerState.allCases { json.member(state.name, Int64(counters.timers[Int(state.rawValue)])) }
+            json.endObject()
+            let numbers: [(StaticString, Int)] = [
+                ("fires", counters.fires.reduce(0, +)), ("events", counters.events.reduce(0, +)),
+                ("streams", streamCount), ("pendingDeliveries", counters.pendingDeliveries),
+                ("deadDeliveries", counters.deadDeliveries), ("idempotencyKeys", counters.idempotencyKeys),
+                ("logBytes", service.logBytes), ("residentBytes", ProcessUsage.residentBytes()),
+            ]
+            for (name, value) in numbers { json.member(name, Int64(value)) }
+            json.member("drained", service.isDrained)
+            EventID(service.feed.head).write("eventId", &json)
+        }
     }
 }

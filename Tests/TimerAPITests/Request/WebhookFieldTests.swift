@@ -35,7 +35,7 @@ private func shown(_ definition: [UInt8], isStopped: Bool = false) throws -> Str
     let layout = try #require(found)
     var json = JSONWriter()
     WebhookJSON.write(definition.span, layout, isStopped: isStopped, &json)
-    return String(decoding: json.bytes, as: UTF8.self)
+    return String(decoding: json.bytes.dropFirst(#""webhook":"#.utf8.count), as: UTF8.self)
 }
 
 private func refusal(_ webhook: String, replacing old: [UInt8] = []) -> Problem? {

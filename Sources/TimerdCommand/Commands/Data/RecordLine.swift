@@ -28,7 +28,7 @@ enum RecordLine {
             writer.member("previous", text: String(record.previous))
             if let outcome = record.outcome {
                 append(outcome, &writer)
-                append(id: row.data.span.extracting(record.definition), &writer)
+                TimerJSON.writeID("timer", row.data.span.extracting(record.definition), &writer)
             } else {
                 timer(record, row, showsSecrets: showsSecrets, &writer)
             }
@@ -45,7 +45,7 @@ enum RecordLine {
         case .delivery(let delivery, _):
             head(record, "delivery", &writer)
             append(delivery, &writer)
-            append(id: row.data.span.extracting(record.definition), &writer)
+            TimerJSON.writeID("timer", row.data.span.extracting(record.definition), &writer)
         case .will(let takesDeliveries):
             will(record, row, takesDeliveries: takesDeliveries, showsSecrets: showsSecrets, &writer)
         case .condensed(let last):
@@ -96,8 +96,8 @@ enum RecordLine {
     ) {
         head(record, "will", &writer)
         let definition = row.data.span.extracting(record.definition)
-        append(id: definition, &writer)
-        labels(definition, &writer)
+        TimerJSON.writeID("timer", definition, &writer)
+        TimerJSON.writeLabels(definition, &writer)
         if let layout = Definition.layout(definition) {
             append(layout, definition, isStopped: !takesDeliveries, showsSecrets: showsSecrets, &writer)
         }
@@ -139,22 +139,16 @@ enum RecordLine {
         _ record: LogRecord, _ row: LogRow, showsSecrets: Bool, _ writer: inout JSONWriter
     ) {
         let definition = row.data.span.extracting(record.definition)
-        append(id: definition, &writer)
+        TimerJSON.writeID("timer", definition, &writer)
         append(record, &writer)
         let layout = record.isWhole ? Definition.layout(definition) : nil
         if let layout, record.progress.isPlanned, let header = BatchHeader(row.data.span) {
             writer.member("dueAt", instant: header.base.now.wall(of: record.progress.due, on: layout.rules.clock))
         }
-        labels(definition, &writer)
+        TimerJSON.writeLabels(definition, &writer)
         guard let layout else { return }
         let isStopped = record.progress.flags.contains(.webhookStopped)
         append(layout, definition, isStopped: isStopped, showsSecrets: showsSecrets, &writer)
-    }
-
-    private static func append(id definition: Span<UInt8>, _ writer: inout JSONWriter) {
-        var id: [UInt8] = []
-        Definition.appendID(definition, to: &id)
-        writer.member("timer", text: id)
     }
 
     private static func append(_ outcome: DeliveryOutcome, _ writer: inout JSONWriter) {
@@ -213,17 +207,6 @@ enum RecordLine {
         }
     }
 
-    private static func labels(_ definition: Span<UInt8>, _ writer: inout JSONWriter) {
-        let run = Definition.labels(definition)
-        var offset = run.lowerBound
-        writer.beginObject("labels")
-        while let (key, value) = Definition.nextLabel(definition, &offset, end: run.upperBound) {
-            writer.key(bytes: copy(definition, key))
-            writer.string(copy(definition, value))
-        }
-        writer.endObject()
-    }
-
     private static func append(
         _ layout: Definition.Layout, _ definition: Span<UInt8>, isStopped: Bool, showsSecrets: Bool,
         _ writer: inout JSONWriter
@@ -233,14 +216,11 @@ enum RecordLine {
         TimerJSON.writeRules(layout.rules, &writer)
         if let payload = layout.payload {
             writer.key("payload")
-            writer.raw(copy(definition, payload))
+            writer.raw(definition, payload)
         }
         if layout.webhook != nil {
-            writer.key("webhook")
             WebhookJSON.write(definition, layout, isStopped: isStopped, showsSecrets: showsSecrets, &writer)
         }
         writer.endObject()
     }
-
-    private static func copy(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] { range.map { bytes[$0] } }
 }
