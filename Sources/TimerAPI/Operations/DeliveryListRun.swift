@@ -34,9 +34,7 @@ final class DeliveryListRun {
             timer = nil
         }
         labels = try query.labels()
-        limit = Int(
-            try query.number(
-                "limit", in: 1...Int64(APILimits.listMaximum), default: Int64(APILimits.listDefault)))
+        limit = try query.count("limit", upTo: APILimits.listMaximum, default: APILimits.listDefault)
         if let text = try query.one("cursor") {
             guard let cursor = EventID(shown: text) else {
                 throw QueryReader.invalid("cursor", "this is no cursor that a page gave")

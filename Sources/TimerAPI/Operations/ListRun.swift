@@ -41,9 +41,7 @@ final class ListRun {
         }
         dueBefore = try query.instant("dueBefore")
         bySoonest = try query.word("sort", [("nextFireAt", true)]) ?? false
-        limit = Int(
-            try query.number(
-                "limit", in: 1...Int64(APILimits.listMaximum), default: Int64(APILimits.listDefault)))
+        limit = try query.count("limit", upTo: APILimits.listMaximum, default: APILimits.listDefault)
         if let text = try query.one("cursor") {
             guard let cursor = ListCursor(text, bySoonest: bySoonest) else {
                 throw QueryReader.invalid("cursor", "this is no cursor that a page of this order gave")

@@ -32,6 +32,11 @@ struct QueryReader {
         return value
     }
 
+    /// Reads a number of items: 1 to `most`.
+    mutating func count(_ name: String, upTo most: Int, default fallback: Int) throws(Problem) -> Int {
+        Int(try number(name, in: 1...Int64(most), default: Int64(fallback)))
+    }
+
     /// Reads `true` or `false`.
     mutating func flag(_ name: String, default fallback: Bool) throws(Problem) -> Bool {
         try flag(name) ?? fallback

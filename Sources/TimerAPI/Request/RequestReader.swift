@@ -113,10 +113,9 @@ struct RequestReader {
 
     private func count(_ ticket: Ticket) throws(Problem) -> Int {
         var query = QueryReader(ticket.target)
-        let count = try query.number(
-            "count", in: 1...Int64(APILimits.previewMaximum), default: Int64(APILimits.previewDefault))
+        let count = try query.count("count", upTo: APILimits.previewMaximum, default: APILimits.previewDefault)
         try query.finish()
-        return Int(count)
+        return count
     }
 
     /// Parses the body, whose media type must be JSON (or `other`).
