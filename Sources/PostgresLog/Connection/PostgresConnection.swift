@@ -13,16 +13,9 @@ internal import TimerLog
         /// The session of the process; the server knows its connections as `timerd:SESSION`.
         public var session: Int64
         /// Nanoseconds after which the server itself ends a statement; 0 for never.
-        public var statementTimeout: Int64
+        public var statementTimeout: Int64 = PostgresTimeouts().statement
         /// The event that aborts the statement under way once it is signalled.
         public var interrupt: EventFD?
-
-        /// Makes a purpose; see the members.
-        public init(session: Int64, statementTimeout: Int64 = PostgresTimeouts().statement, interrupt: EventFD? = nil) {
-            self.session = session
-            self.statementTimeout = statementTimeout
-            self.interrupt = interrupt
-        }
 
         /// The name of the connection on the server.
         public var applicationName: String { "timerd:\(session)" }

@@ -100,10 +100,4 @@ public struct CourierAddress: Sendable, Hashable {
     public let bytes: [UInt8]
     /// The TCP port.
     public let port: UInt16
-
-    /// Makes an address of 4 or 16 bytes.
-    public init(bytes: [UInt8], port: UInt16) {
-        self.bytes = bytes
-        self.port = port
-    }
 }
