@@ -72,17 +72,14 @@ struct Preview: ParsableCommand {
     }
 
     private static func object(_ fires: [Int64], _ zone: TimeZoneTable) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.beginArray("fires")
-        for fire in fires { writer.instant(fire) }
-        writer.endArray()
-        writer.beginArray("local")
-        for fire in fires { writer.string(local(fire, zone)) }
-        writer.endArray()
-        writer.endObject()
-        writer.newline()
-        return writer.bytes
+        JSONWriter.object { writer in
+            writer.beginArray("fires")
+            for fire in fires { writer.instant(fire) }
+            writer.endArray()
+            writer.beginArray("local")
+            for fire in fires { writer.string(local(fire, zone)) }
+            writer.endArray()
+        } + [0x0a]
     }
 
     private static func local(_ fire: Int64, _ zone: TimeZoneTable) -> [UInt8] {

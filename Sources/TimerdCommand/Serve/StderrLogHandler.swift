@@ -67,18 +67,15 @@ struct StderrLogHandler: LogHandler {
     static func json(
         _ level: Logger.Level, _ message: String, _ members: [(String, Logger.MetadataValue)], at milliseconds: Int64
     ) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("time", instant: milliseconds)
-        writer.member("level", text: level.rawValue)
-        writer.member("message", text: message)
-        for (key, value) in members {
-            writer.key(bytes: Array(key.utf8))
-            if isNumber(value) { writer.raw(Array("\(value)".utf8)) } else { writer.string("\(value)") }
-        }
-        writer.endObject()
-        writer.newline()
-        return writer.bytes
+        JSONWriter.object { writer in
+            writer.member("time", instant: milliseconds)
+            writer.member("level", text: level.rawValue)
+            writer.member("message", text: message)
+            for (key, value) in members {
+                writer.key(bytes: Array(key.utf8))
+                if isNumber(value) { writer.raw(Array("\(value)".utf8)) } else { writer.string("\(value)") }
+            }
+        } + [0x0a]
     }
 
     private static func isNumber(_ value: Logger.MetadataValue) -> Bool {

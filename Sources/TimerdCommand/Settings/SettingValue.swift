@@ -93,7 +93,8 @@ struct SettingValue {
             throw refusal(error.message)
         }
         guard range ~= milliseconds else {
-            throw refusal("expected from \(DurationText.text(range.lowerBound)) to \(DurationText.text(range.upperBound))")
+            let (least, most) = (DurationText.text(range.lowerBound), DurationText.text(range.upperBound))
+            throw refusal("expected from \(least) to \(most)")
         }
         return milliseconds
     }

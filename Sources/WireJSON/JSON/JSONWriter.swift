@@ -13,10 +13,12 @@ public struct JSONWriter: ~Copyable {
     public init() {}
 
     /// Returns an object whose members `write` writes.
-    public static func object(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
+    public static func object<Failure: Error>(
+        _ write: (inout JSONWriter) throws(Failure) -> Void
+    ) throws(Failure) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
-        write(&json)
+        try write(&json)
         json.endObject()
         return json.bytes
     }

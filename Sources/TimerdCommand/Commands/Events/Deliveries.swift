@@ -102,14 +102,13 @@ struct Redrive: ParsableCommand {
     }
 
     private func redriveMany() throws(Failure) {
-        var writer = JSONWriter()
-        writer.beginObject()
-        if let timer { writer.member("timer", text: timer) }
-        if !label.isEmpty { try LabelText.write(label, to: &writer) }
-        writer.endObject()
+        let body = try JSONWriter.object { (writer) throws(Failure) in
+            if let timer { writer.member("timer", text: timer) }
+            if !label.isEmpty { try LabelText.write(label, to: &writer) }
+        }
         var target = RequestTarget("v1", "deliveries", "redrive")
         target.add("dryRun", dryRun ? "true" : nil)
-        let response = try client.client().send(.post(target.text, json: writer.bytes))
+        let response = try client.client().send(.post(target.text, json: body))
         let done = dryRun ? "would be redriven" : "redriven"
         try client.print(response) { counts in
             Printable.text("\(counts["changed"] ?? "?") \(done), \(counts["skipped"] ?? "?") skipped")

@@ -53,17 +53,15 @@ struct Bulk: ParsableCommand {
     }
 
     private func body() throws(Failure) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        if !label.isEmpty { try LabelText.write(label, to: &writer) }
-        if let state {
-            writer.beginArray("states")
-            for state in state.split(separator: ",") { writer.string(String(state)) }
-            writer.endArray()
+        try JSONWriter.object { (writer) throws(Failure) in
+            if !label.isEmpty { try LabelText.write(label, to: &writer) }
+            if let state {
+                writer.beginArray("states")
+                for state in state.split(separator: ",") { writer.string(String(state)) }
+                writer.endArray()
+            }
+            BodyField("after", after).write(to: &writer)
+            BodyField("at", at).write(to: &writer)
         }
-        BodyField("after", after).write(to: &writer)
-        BodyField("at", at).write(to: &writer)
-        writer.endObject()
-        return writer.bytes
     }
 }

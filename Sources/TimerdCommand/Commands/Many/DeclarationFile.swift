@@ -157,12 +157,10 @@ struct DeclaredTimer: Sendable {
         guard case .table(let members) = entry.value else {
             throw Failure(.usage, "\(place): expected a table, [\(Printable.text(entry.key))], with a timer in it")
         }
-        var writer = JSONWriter()
-        writer.beginObject()
-        if !members.contains(where: { $0.key == "id" }) { writer.member("id", text: entry.key) }
-        for member in members { try member.write(to: &writer, place: place) }
-        writer.endObject()
-        let json = writer.bytes
+        let json = try JSONWriter.object { (writer) throws(Failure) in
+            if !members.contains(where: { $0.key == "id" }) { writer.member("id", text: entry.key) }
+            for member in members { try member.write(to: &writer, place: place) }
+        }
         try self.init(json: json, 0..<json.count, &document, line: entry.line, place: place)
     }
 }

@@ -69,16 +69,14 @@ struct Create: ParsableCommand {
     }
 
     private func written(_ fields: [BodyField]) throws(Failure) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        for field in fields { field.write(to: &writer) }
-        if !label.isEmpty { try LabelText.write(label, to: &writer) }
-        if let payload {
-            writer.key("payload")
-            writer.raw(try JSONText.read(payload, flag: "--payload"))
+        try JSONWriter.object { (writer) throws(Failure) in
+            for field in fields { field.write(to: &writer) }
+            if !label.isEmpty { try LabelText.write(label, to: &writer) }
+            if let payload {
+                writer.key("payload")
+                writer.raw(try JSONText.read(payload, flag: "--payload"))
+            }
         }
-        writer.endObject()
-        return writer.bytes
     }
 }
 
