@@ -118,7 +118,7 @@ public struct WebhookRequestBuilder: Sendable {
 }
 
 /// An event on its way to a receiver: the parts of a delivery that are the same for every attempt.
-public struct WebhookEvent: Sendable, Equatable {
+public struct WebhookEvent: Sendable {
     /// The delivery's id, the same for every attempt: `webhook-id`. Printable ASCII without a dot.
     public var id: String
     /// The event's type, such as `fired`.
@@ -149,13 +149,6 @@ public struct WebhookEvent: Sendable, Equatable {
         self.source = source
         self.subject = subject
         self.timeMs = timeMs
-    }
-
-    /// Whether all members are the same.
-    public static func == (left: WebhookEvent, right: WebhookEvent) -> Bool {
-        left.id == right.id && left.type == right.type && left.json == right.json && left.payload == right.payload
-            && left.data.elementsEqual(right.data, by: ==) && left.source == right.source
-            && left.subject == right.subject && left.timeMs == right.timeMs
     }
 }
 
