@@ -32,3 +32,8 @@ package func rows(of reader: any LogReader, from position: Int64 = 0) throws -> 
     }
     return all
 }
+
+extension AppendOutcome {
+    /// Whether nothing was written because the log ends elsewhere.
+    package var isDiverged: Bool { if case .diverged = self { true } else { false } }
+}

@@ -191,8 +191,3 @@ extension LogReader {
         return next
     }
 }
-
-extension AppendOutcome {
-    /// Whether nothing was written because the log ends elsewhere.
-    public var isDiverged: Bool { if case .diverged = self { true } else { false } }
-}

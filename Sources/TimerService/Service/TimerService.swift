@@ -111,9 +111,6 @@ public final class TimerService: Sendable {
     /// Begins no further deliveries, and waits up to `seconds` for those under way.
     public func drain(seconds: Double) { workers.drain(seconds: seconds) }
 
-    /// Refuses further changes; changes that were taken are still committed.
-    func refuseChanges() { gate.stop() }
-
     /// Stops the threads, the committer last: everything taken is on disk afterwards.
     public func stop() {
         workers.stop()

@@ -61,7 +61,7 @@ struct StoppingTests {
         gate.shut()
         try create("a", service)
         try eventually("the append is under way") { gate.isHolding }
-        service.refuseChanges()
+        service.gate.stop()
         #expect(throws: ServiceError.shuttingDown) { try create("b", service) }
         gate.unshut()
         try eventually("storage was brought back") {
