@@ -1,7 +1,8 @@
 import Platform
-import PostgresLog
 import TestSupport
 import TimerLog
+
+@testable import PostgresLog
 
 /// Logs in a real PostgreSQL, which all tests of this module share: each has a database of its own.
 enum PostgresLogs {
