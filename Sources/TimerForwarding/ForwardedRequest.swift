@@ -42,7 +42,10 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     private var format: StreamFormat?
     /// Whether the stream may have changed its timer, and has shown nothing yet.
     private var owesEvent = false
-    /// The instant since which the stream is to end as soon as it owes no event, in monotonic nanoseconds.
+    /// Whether the stream has shown whole lines only so far.
+    private var isAtLineEnd = true
+    /// The instant since which the stream is to end as soon as it owes neither an event nor the rest of a line, in
+    /// monotonic nanoseconds.
     private var drainedSince: Int64?
 
     /// The nanoseconds that a request waits for a server that answers.
@@ -55,7 +58,7 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     private static let mostHeadBytes = 16 << 20
     /// The bytes that a client may leave unread before the other server is made to wait.
     private static let mostBuffered = 64 * 1024
-    /// The nanoseconds that a stopping server waits for the first event of a stream.
+    /// The nanoseconds that a stopping server waits for the first event of a stream, or the rest of a line.
     private static let longestDrain: Int64 = 1_000_000_000
 
     init(_ ticket: Ticket, _ desk: ForwardingDesk) {
@@ -156,13 +159,12 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
             call.consume(bytes.count)
         case .streaming(let stream):
             stream.send(StreamChunk([UInt8](copying: bytes)))
-            if let format, bytes.count > 0 {
-                stream.filler = bytes[bytes.count - 1] == UInt8(ascii: "\n") ? format.filler : nil
-            }
+            if bytes.count > 0 { isAtLineEnd = bytes[bytes.count - 1] == UInt8(ascii: "\n") }
+            if let format { stream.filler = isAtLineEnd ? format.filler : nil }
             unread += bytes.count
             owesEvent = false
-            if drainedSince != nil { return drain() }
             if stream.bufferedBytes <= Self.mostBuffered { streamWritable() }
+            if drainedSince != nil { drain() }
         case .waiting, .sent, .done: call.consume(bytes.count)
         }
     }
@@ -284,8 +286,8 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         return ticket.answer?.isOrphaned ?? true
     }
 
-    /// Parks a long poll, and ends a request whose client has disconnected or whose drain takes too long. Called
-    /// about once a second.
+    /// Parks a long poll, and ends a request whose client has disconnected or whose drain takes too long, and a long
+    /// poll of a server that drains. Called about once a second.
     func tick(now: Int64) {
         switch stage {
         case .sent, .answering:
@@ -293,6 +295,8 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
             // reset, once the answer has begun.
             let mayHaveGone = parked == nil && !ticket.isStream && exchange.clientHasEnded
             guard !isAbandoned, !mayHaveGone else { return clientGone() }
+            // A long poll that came after the drain began would hold the stop up as well.
+            if exchange.serverIsDraining { return endPoll() }
             if ticket.isLongPoll, parked == nil, now - exchange.startedAt > Self.longestUnparked { park() }
         case .streaming:
             if let drainedSince, now - drainedSince > Self.longestDrain { endStream() }
@@ -326,15 +330,29 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         call?.cancel()
     }
 
-    /// Ends the stream, as the server stops soon. A stream that may have started its timer shows the event first.
+    /// Ends the stream or the long poll, as the server stops soon. A stream shows the rest of a line first, and one that
+    /// may have started its timer shows the event. A history goes on, until the stop cuts it: it would look complete.
     func drain() {
-        guard owesEvent else { return endStream() }
+        endPoll()
+        guard !ticket.isHistory else { return }
+        guard !ticket.isExport, owesEvent || !isAtLineEnd else { return endStream() }
         if drainedSince == nil { drainedSince = Clocks.monotonic() }
     }
 
+    /// Ends the stream; without its last chunk where it is an export, or the rest of a line has not come.
     private func endStream() {
         guard case .streaming(let stream) = stage else { return }
+        let isWhole = isAtLineEnd && !ticket.isExport
         clientGone()
-        stream.finish()
+        if isWhole { stream.finish() } else { stream.abort() }
+    }
+
+    /// Refuses a long poll that has no answer yet. It is no 204, since only the other server knows the last event id
+    /// that it has examined.
+    private func endPoll() {
+        guard ticket.isLongPoll, case .sent = stage else { return }
+        let call = call
+        refuse(.stopping)
+        call?.cancel()
     }
 }

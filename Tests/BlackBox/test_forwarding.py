@@ -17,6 +17,7 @@ import pytest
 
 from patience import PATIENCE
 from server import Server
+from test_webhook_policy import is_refused
 from timers import poll
 
 pytestmark = pytest.mark.xdist_group("forwarding")
@@ -118,6 +119,35 @@ def test_a_long_poll_waits_at_the_owner(both):
     owner.client.command("polled", "activate").expect(200)
     waits.join(PATIENCE)
     assert replies[0].expect(200).json["type"] == "fired"
+
+
+def test_a_stop_answers_the_long_polls_that_wait_at_the_owner(forwarder):
+    owner, entry = forwarder(), forwarder("--drain", "10m")
+    entry.client.create(id="t", after="1h")
+    with entry.client.stream("/v1/timers/t/wait?timeout=10m", wait_for_head=False) as waiting:
+        poll(lambda: "timerd_streams 1" in owner.client.get("/metrics").body.decode())
+        entry.terminate()
+        assert waiting.read_head() == 503
+        assert entry.wait() == 0
+
+
+@pytest.mark.thorough
+def test_nothing_that_a_stop_cuts_looks_complete(forwarder):
+    owner, entry = forwarder(), forwarder("--drain", "1m")
+    for _ in range(3):
+        owner.client.batch([{"after": "1h", "payload": "x" * 3000}] * 1000, query="?results=brief").expect(200)
+    with entry.client.stream("/v1/events?since=0&follow=false").expect(200) as history, \
+            entry.client.stream("/v1/events?since=0").expect(200) as stream, entry.client.stream("/v1/export").expect(200) as export:
+        first = history.next()
+        entry.terminate()
+        assert len([first, *history.rest()]) == 6000
+        assert len(stream.until_cut()) < 6000 and len(export.until_cut()) < 3000
+        assert not export.ended_properly
+
+
+def test_no_webhook_goes_to_the_listener_for_other_servers(both):
+    owner, entry = both
+    assert is_refused(entry.client, f"http://127.0.0.1:{peer_port(owner)}/v1/timers", "to-the-listener")
 
 
 @pytest.mark.thorough

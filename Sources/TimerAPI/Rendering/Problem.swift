@@ -233,6 +233,9 @@ extension Problem {
             outcome: "unknown", owner: owner)
     }
 
+    /// The refusal of a request that would hold the stop of the server up.
+    package static var stopping: Problem { Problem(ServiceError.shuttingDown, timer: []) }
+
     /// The refusal while it is not known whether another node has taken the timers over.
     static var leaseOver: Problem {
         Problem(

@@ -58,7 +58,8 @@ struct ServerRun {
             throw error
         }
         let service = opened.service
-        service.refuseDeliveries(to: server.boundAddresses.compactMap(\.listener))
+        let bound = server.boundAddresses + [peers?.address].compactMap(\.self)
+        service.refuseDeliveries(to: bound.compactMap(\.listener))
         service.start()
         signals.serving()
         let url = configuration.clusterURL ?? ClusterURL.of(server.boundAddresses)
