@@ -21,11 +21,16 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
     /// The least difference so far between a request's arrival by this server's clock and its sending by the
     /// other's, in milliseconds.
     private var leastLag = Int64.max
+    /// The instant at which the other server was told that the connection ends, as it had been without a request for too
+    /// long; nil before.
+    private var leftAt: Int64?
     /// Exchanges without a request.
     private var spare: [Exchange] = []
 
     /// Exchanges that are kept for further requests.
     private static let mostSpare = 64
+    /// Nanoseconds after which a connection is closed though the other server could not be told that it ends.
+    private static let longestLeave: Int64 = 10_000_000_000
 
     private init(among links: LoopLinks, peer: SocketAddress?) {
         self.links = links
@@ -173,15 +178,24 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
         spare = []
     }
 
-    /// Cancels requests that come too slowly, and closes a connection that has been without any for too long.
+    /// Cancels requests that come too slowly, and ends a connection that has been without any for too long.
     func tick(now: Int64) {
         func isOver(_ seconds: Int, since instant: Int64) -> Bool { now - instant > Int64(seconds) * 1_000_000_000 }
         for (stream, exchange) in exchanges where exchange.isReceiving {
             if isOver(loop.limits.requestSeconds, since: exchange.since) { session.cancel(stream) }
         }
         let limit = hasServed ? links.limits.idleSeconds : loop.limits.firstByteSeconds
-        if exchanges.isEmpty, sinks.isEmpty, isOver(limit, since: link.lastReceivedAt) { return link.close() }
+        if exchanges.isEmpty, sinks.isEmpty, isOver(limit, since: link.lastReceivedAt) { return endIdle(now) }
         link.noteBytes()
+    }
+
+    /// Ends the connection with a GOAWAY, which is followed by a close: without it, the sender of a request that crosses
+    /// the close would not know that nobody has looked at the request.
+    private func endIdle(_ now: Int64) {
+        guard hasServed, now - (leftAt ?? now) <= Self.longestLeave else { return link.close() }
+        guard leftAt == nil else { return }
+        leftAt = now
+        drain()
     }
 
     func drain() {

@@ -11,6 +11,8 @@ import socket
 import struct
 import subprocess
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -493,6 +495,21 @@ def test_a_thousand_clients_at_once_share_the_connections_between_the_servers(bo
     assert len(owner.client.get("/v1/timers?label=of%3Dcrowd&limit=1000").json["timers"]) == 1000
     lines = subprocess.run(["ss", "-Htn", "state", "established", f"sport = :{peer_port(owner)}"], capture_output=True, text=True, check=True).stdout
     assert 1 <= len(lines.splitlines()) <= 2 * os.cpu_count(), lines
+
+
+@pytest.mark.heavy
+def test_a_request_that_crosses_the_end_of_an_idle_connection_is_sent_again(forwarder):
+    _, entry = forwarder(), forwarder()
+    for _ in range(20):
+        entry.client.create(after="1h")
+    # The owner ends connections between servers after a minute without a request; the other server stands still meanwhile.
+    time.sleep(59.7)
+    stop(entry)
+    with ThreadPoolExecutor(12) as pool:
+        replies = [pool.submit(entry.client.post, "/v1/timers", {"after": "1h"}) for _ in range(12)]
+        time.sleep(1.7)
+        entry.process.send_signal(signal.SIGCONT)
+        assert [reply.result().status for reply in replies] == [201] * 12
 
 
 @pytest.mark.heavy
