@@ -11,7 +11,7 @@ from browser import Browser, Page
 from postgres import Postgres, base
 from receiver import Receiver
 from relay import Relay
-from server import ON_POSTGRES, Server, binary, shared_postgres
+from server import FORWARDED, ON_POSTGRES, Server, binary, shared_postgres
 
 names = itertools.count(1)
 outcome = pytest.StashKey()
@@ -43,6 +43,8 @@ def pytest_collection_modifyitems(items):
         if ON_POSTGRES and item.get_closest_marker("undivided"):
             item.add_marker(pytest.mark.skip(reason="needs the log of a single server"))
         if ON_POSTGRES and (mark := item.get_closest_marker("not_on_postgres")):
+            item.add_marker(pytest.mark.skip(reason=mark.args[0]))
+        if FORWARDED and (mark := item.get_closest_marker("not_forwarded")):
             item.add_marker(pytest.mark.skip(reason=mark.args[0]))
         if "browser" in item.fixturenames:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))

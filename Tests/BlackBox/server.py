@@ -47,6 +47,11 @@ def environment(extra=None):
     return {**kept, **(extra or {})}
 
 
+def http_port(addresses):
+    """The port of the first address that is one of HTTP."""
+    return next(int(address.rsplit(":", 1)[1]) for address in addresses if address.startswith("http://"))
+
+
 @functools.cache
 def shared_postgres():
     """The database of all servers of this process."""
@@ -86,7 +91,7 @@ class Server:
         # Another server of the database, to which every client goes, and which forwards.
         self.entry = None
         if FORWARDED:
-            if not self.schema or self.listen != ["127.0.0.1:0"] or pass_fds or command:
+            if not self.schema or len(self.listen) != 1 or not self.listen[0].startswith("127.0.0.1:") or pass_fds or command:
                 pytest.skip("this is no pair of servers on one database")
             secret = self.directory / "cluster-token"
             secret.write_text("a-token-of-the-cluster\n")
@@ -95,9 +100,13 @@ class Server:
         self.process = None
         self.starts = 0
         self.addresses = []
+        self.own_addresses = []
         if FORWARDED:
             self.entry = object.__new__(Server)
-            self.entry.__dict__.update(self.__dict__, entry=None, log=self.directory / "entry.log")
+            # The service manager has started one of the two, and is told by that one alone.
+            env = {name: value for name, value in (env or {}).items() if name != "NOTIFY_SOCKET"}
+            self.entry.__dict__.update(self.__dict__, entry=None, log=self.directory / "entry.log", env=env)
+            self.listen = ["127.0.0.1:0"]
 
     def __enter__(self):
         return self if self.process else self.start()
@@ -119,11 +128,26 @@ class Server:
 
     @property
     def port(self):
-        return next(int(address.rsplit(":", 1)[1]) for address in self.addresses if address.startswith("http://"))
+        return http_port(self.addresses)
 
     @property
     def client(self):
         return Client(self.port, token=self.token)
+
+    @property
+    def asked(self):
+        """The server that clients ask, for tests of its log, its signals and its end: that which forwards, if there is one."""
+        return self.entry or self
+
+    @property
+    def processes(self):
+        """The server that owns the timers, and that which forwards, if there is one."""
+        return [self, self.entry] if self.entry else [self]
+
+    @property
+    def owner(self):
+        """A client of the server that owns the timers, for tests of its metrics, its health and its listener."""
+        return Client(http_port(self.own_addresses), token=self.token)
 
     @property
     def url(self):
@@ -134,6 +158,8 @@ class Server:
 
     def launch(self):
         """Starts the process without waiting."""
+        if self.entry and self.entry.process and self.entry.process.poll() is None:
+            self.entry.stop()
         self.starts += 1
         command = [*self.command, "serve"]
         for address in self.listen:
@@ -155,22 +181,25 @@ class Server:
 
     def come_up(self):
         """Waits until the server prints that it serves."""
-        self.addresses = [self._next_address() for _ in range(self.listeners)]
+        self.addresses = self.own_addresses = [self._next_address() for _ in range(self.listeners)]
         if self.schema and self.starts > 1:
             self._take_over()
         if self.entry:
             self.entry.starts = 0
             self.entry.launch().come_up()
             self.addresses = self.entry.addresses
-            self.entry._take_over()
+            self.entry._take_over(forwards=True)
         return self
 
-    def _take_over(self):
-        """Waits until no server that was killed counts as alive: this one stands by so long."""
+    def _take_over(self, forwards=False):
+        """Waits until no server that was killed counts as alive: this one stands by so long, or forwards to it."""
         address = self.addresses[0]
         client = Client(unix=address.removeprefix("unix:")) if address.startswith("unix:") else self.client
         deadline = time.monotonic() + PATIENCE
-        while (reply := client.get("/readyz")).status != 200 and reply.json["status"] != "drained":
+        while True:
+            reply = client.get("/readyz")
+            if reply.json["status"] == "drained" or reply.status == 200 and ("owner" in reply.json) == forwards:
+                return
             assert time.monotonic() < deadline, f"the server stands by: {reply}, {self.log_text()[-2000:]}"
             time.sleep(0.02)
 
@@ -221,7 +250,7 @@ class Server:
         if self.process.poll() is None:
             self.stop()
         if same_port:
-            self.listen = [f"127.0.0.1:{self.port}"]
+            self.asked.listen = [f"127.0.0.1:{self.port}"]
         return self.start()
 
     def _reap(self):

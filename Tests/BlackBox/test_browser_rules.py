@@ -23,7 +23,7 @@ def test_a_refused_host_is_told_and_logged_how_to_be_allowed(new_server):
         problem = server.client.get("/v1/timers", headers={"Host": "Timers.example:8080"}).problem(421, "misdirected")
         assert "`--allow-host timers.example`" in problem["detail"]
     server.stop()
-    lines = [line for line in (server.entry or server).log_text().splitlines() if "timers.example" in line]
+    lines = [line for line in server.asked.log_text().splitlines() if "timers.example" in line]
     assert len(lines) == 1 and "warning" in lines[0] and "--allow-host" in lines[0], lines
 
 

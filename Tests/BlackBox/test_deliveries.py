@@ -153,7 +153,8 @@ def test_above_the_bound_of_dead_letters_the_oldest_is_dropped(new_server, recei
 
 
 def test_metrics_count_deliveries(new_server, receiver):
-    api = new_server().client
+    server = new_server()
+    api = server.client
     receiver.script("/", 200, 500, 500, 410)
     hooked(api, receiver.url("/"), "t", retry=FAST | {"maxAttempts": 2})
     fire(api, "t", 3)
@@ -168,11 +169,11 @@ def test_metrics_count_deliveries(new_server, receiver):
               ("commands", "applied"): 1}
 
     def counted():
-        found = samples(api)
+        found = samples(server.owner)
         return all(value(found, f"timerd_webhook_{kind}_total", outcome=outcome) == count for (kind, outcome), count in wanted.items()) \
             and value(found, "timerd_webhook_pending") == 2 and value(found, "timerd_webhook_dead") >= 1
     poll(counted)
-    outcomes = {labels["outcome"] for labels, _ in samples(api)["timerd_webhook_attempts_total"]}
+    outcomes = {labels["outcome"] for labels, _ in samples(server.owner)["timerd_webhook_attempts_total"]}
     assert outcomes == {"delivered", "failed", "dead", "gone"}
 
 

@@ -51,7 +51,7 @@ def test_a_redrive_goes_to_the_webhook_as_it_stood_at_the_delete(new_server, rec
         [done] = stream.rest()
     assert done["delivery"] == letter and done["labels"] == {"life": "first"}
     assert not receiver.on("/later")
-    assert (metric(api, "illegal"), metric(api, "applied")) == (1, 0)
+    assert (metric(server.owner, "illegal"), metric(server.owner, "applied")) == (1, 0)
     if has_later:
         assert api.timer("t")["state"] == "running"
         fire(api, "t")

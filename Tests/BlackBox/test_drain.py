@@ -50,19 +50,19 @@ def test_changes_are_refused_and_reads_go_on(new_server):
 def test_its_health_says_so_without_alarm(new_server):
     server = new_server()
     api = server.client
-    assert samples(api)["timerd_drained"] == [({}, 0)] and api.get("/v1/stats").json["drained"] is False
+    assert samples(server.owner)["timerd_drained"] == [({}, 0)] and api.get("/v1/stats").json["drained"] is False
     due = api.create(after="300ms")["nextFireAt"]
     drain(api)
-    assert api.get("/readyz").expect(503).json == {"status": "drained"}
+    assert server.owner.get("/readyz").expect(503).json == {"status": "drained"}
     assert api.get("/healthz").expect(200).json == {"status": "ok"}
     passed(due)
-    found = samples(api)
+    found = samples(server.owner)
     assert found["timerd_drained"] == [({}, 1)] and found["timerd_ready"] == [({}, 0)]
     assert found["timerd_storage_writable"] == [({}, 1)] and found["timerd_overdue_seconds"] == [({}, 0)]
     assert api.get("/v1/stats").json["drained"] is True
     assert run("health", "--server", server.url).returncode == 0
     undrain(api)
-    api.get("/readyz").expect(200)
+    server.owner.get("/readyz").expect(200)
 
 
 @pytest.mark.parametrize("method", ["get", "put", "patch"])
@@ -122,7 +122,7 @@ def test_a_restart_stays_drained(new_server, crash):
     passed(held["nextFireAt"])
     server.start()
     api = server.client
-    assert api.get("/readyz").expect(503).json == {"status": "drained"}
+    assert server.owner.get("/readyz").expect(503).json == {"status": "drained"}
     api.post("/v1/timers", {"after": "1s"}).problem(503, "drained")
     assert api.timer("a")["fireCount"] == held["fireCount"]
     # It is the log that says so.
@@ -133,7 +133,7 @@ def test_a_restart_stays_drained(new_server, crash):
     undrain(server.client)
     poll(lambda: server.client.timer("a")["fireCount"] > held["fireCount"])
     server.restart()
-    server.client.get("/readyz").expect(200)
+    server.owner.get("/readyz").expect(200)
 
 
 def test_webhooks_wait_and_those_under_way_end(new_server, receiver):

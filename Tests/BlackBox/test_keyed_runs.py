@@ -22,9 +22,9 @@ def timers(api):
     return sum(api.get("/v1/stats").json["timers"].values())
 
 
-def written(api):
+def written(owner):
     """How many records this process has written to disk."""
-    return float(re.search(r"^timerd_commit_records_sum (\S+)$", api.get("/metrics").body.decode(), re.M)[1])
+    return float(re.search(r"^timerd_commit_records_sum (\S+)$", owner.get("/metrics").body.decode(), re.M)[1])
 
 
 def cut(server, ask, records):
@@ -38,10 +38,10 @@ def cut(server, ask, records):
         except Exception:  # the connection may break in any way
             pass
     thread = threading.Thread(target=run, daemon=True)
-    api = server.client
-    end = written(api) + records
+    owner = server.owner
+    end = written(owner) + records
     thread.start()
-    while thread.is_alive() and written(api) < end:
+    while thread.is_alive() and written(owner) < end:
         pass
     server.kill9()
     thread.join(PATIENCE)
@@ -146,11 +146,11 @@ def test_of_many_that_repeat_a_cut_batch_one_goes_on(new_server):
         except Exception:
             return None
     for records in (1, 6000, 6000):
-        start = written(server.client)
+        owner = server.owner
+        start = written(owner)
         with ThreadPoolExecutor(30) as pool:
             asked = [pool.submit(repeat, server.client) for _ in range(30)]
-            api = server.client
-            while written(api) < start + records and not all(one.done() for one in asked):
+            while written(owner) < start + records and not all(one.done() for one in asked):
                 pass
             server.kill9()
         server.start()

@@ -31,7 +31,7 @@ def test_a_move_by_a_file(pair, tmp_path):
     done = run("export", "--drain", "--server", source.url, file)
     assert done.returncode == 0 and done.stdout == "" and "52 lines exported" in done.stderr, done
     assert stat.S_IMODE(file.stat().st_mode) == 0o600 and os.listdir(tmp_path) == ["timers.ndjson"]
-    assert source.client.get("/readyz").expect(503).json == {"status": "drained"}
+    assert source.owner.get("/readyz").expect(503).json == {"status": "drained"}
     done = run("import", "--server", target.url, file)
     assert done.returncode == 0 and done.stdout == "50 timers and 0 deliveries imported\n", done
     before, after = all_timers(source.client), all_timers(target.client)

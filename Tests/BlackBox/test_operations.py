@@ -70,7 +70,7 @@ def test_every_hold_of_the_lock_is_measured_where_that_is_asked_for(new_server):
     api = server.client
     for _ in range(3):
         api.create(after="1h")
-    found = samples(api)
+    found = samples(server.owner)
     assert value(found, "timerd_lock_hold_seconds_count") > 3
     longest = {(labels["cause"], labels["time"]): seconds for labels, seconds in found["timerd_lock_hold_longest_seconds"]}
     assert {cause for cause, _ in longest} >= {"turn", "fire", "commit"}
@@ -93,14 +93,15 @@ def test_histograms_are_well_formed(api):
 
 
 def test_metrics_count_what_happens(new_server):
-    api = new_server().client
-    before = samples(api)
+    server = new_server()
+    api = server.client
+    before = samples(server.owner)
     timer_in(api, "suspended")
     timer_in(api, "cancelled")
     api.command(timer_in(api, "running", every="1h")["id"], "fire").expect(200)
     api.get("/v1/timers/no-such-timer").expect(404)
     with api.stream("/v1/events").expect(200):
-        after = samples(api)
+        after = samples(server.owner)
     for state, count in {"idle": 0, "running": 1, "suspended": 1, "cancelled": 1, "completed": 0}.items():
         assert value(after, "timerd_timers", state=state) == count
     for name, labels, growth in (("timerd_fires_total", {"reason": "manual"}, 1), ("timerd_events_total", {"type": "created"}, 3),
@@ -134,12 +135,12 @@ def test_streams_end_properly_on_sigterm_and_the_exit_code_is_0(new_server):
         api.command(id, "suspend").expect(200)
         assert ndjson.next()["type"] == "suspended"
         poll(lambda: value(samples(api), "timerd_streams") >= 2)
-        server.terminate()
+        server.asked.terminate()
         assert ndjson.rest() == []
         list(sse)
         assert sse.ended_properly
         assert waiting.read_head() in (204, 503)
-        assert server.wait() == 0
+        assert server.asked.wait() == 0
     with pytest.raises(ConnectionRefusedError):
         api.socket()
 
@@ -206,14 +207,14 @@ def test_the_access_log_is_off_by_default_and_names_the_request_id_when_on(new_s
     quiet, loud = new_server(), new_server("--log-level", "debug")
     for server in (quiet, loud):
         server.client.get("/healthz", headers={"Request-Id": "look-for-me"}).expect(200)
-    poll(lambda: "look-for-me" in loud.log_text())
-    assert "look-for-me" not in quiet.log_text()
+    poll(lambda: "look-for-me" in loud.asked.log_text())
+    assert "look-for-me" not in quiet.asked.log_text()
 
 
 def test_json_logs_are_json(new_server):
     server = new_server("--log-level", "debug", "--log-format", "json")
     server.client.get("/healthz", headers={"Request-Id": "look-for-me"}).expect(200)
-    poll(lambda: "look-for-me" in server.log_text())
+    poll(lambda: "look-for-me" in server.asked.log_text())
     server.stop()
-    lines = [json.loads(line) for line in server.log_text().splitlines()]
+    lines = [json.loads(line) for line in server.asked.log_text().splitlines()]
     assert lines and all(isinstance(line, dict) for line in lines)

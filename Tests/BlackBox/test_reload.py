@@ -21,10 +21,11 @@ DONE, FAILED = "the configuration was read again", "the configuration could not 
 
 
 def reload(server, told=DONE):
-    """Sends SIGHUP and waits until the log reports it."""
-    before = server.log_text().count(told)
-    os.kill(server.pid, signal.SIGHUP)
-    poll(lambda: server.log_text().count(told) > before)
+    """Sends SIGHUP and waits until the log reports it; where requests are forwarded, to both servers."""
+    for each in server.processes:
+        before = each.log_text().count(told)
+        os.kill(each.pid, signal.SIGHUP)
+        poll(lambda: each.log_text().count(told) > before)
 
 
 def status(server, token):

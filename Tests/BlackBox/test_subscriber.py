@@ -196,11 +196,11 @@ def test_at_a_stop_streams_are_told_or_nothing_was_changed(new_server):
     with ThreadPoolExecutor(8) as pool:
         runs = [pool.submit(subscribe, waiting_timers[n::8]) for n in range(8)]
         started.wait(PATIENCE)
-        server.terminate()
+        server.asked.terminate()
         for each in runs:
             each.result(60)
-    assert server.wait() == 0
-    api = server.start().client
+    assert server.asked.wait() == 0
+    api = server.restart().client
     for id, (status, events) in outcomes.items():
         state = api.timer(id)["state"]
         if status == 503:

@@ -226,7 +226,8 @@ def test_only_success_commands(api, receiver, name):
 
 
 def test_illegal_commands_are_counted_and_change_nothing(new_server, receiver):
-    api = new_server().client
+    server = new_server()
+    api = server.client
     for n, (command, timer) in enumerate([("suspend", {"maxFires": 1}), ("cancel", {"maxFires": 1}), ("reschedule=1h", {"maxFires": 1}),
                                           ("explode", {}), ("reschedule=soon", {})]):
         id = commanding(api, receiver, f"t{n}", command, timer=timer)
@@ -234,7 +235,7 @@ def test_illegal_commands_are_counted_and_change_nothing(new_server, receiver):
         assert api.timer(id)["state"] == ("completed" if timer else "running")
     commanding(api, receiver, "legal", "cancel")
     counted = 'timerd_webhook_commands_total{outcome="%s"} %d'
-    poll(lambda: counted % ("illegal", 5) in (text := api.get("/metrics").body.decode()) and counted % ("applied", 1) in text)
+    poll(lambda: counted % ("illegal", 5) in (text := server.owner.get("/metrics").body.decode()) and counted % ("applied", 1) in text)
 
 
 def test_a_command_of_the_receiver_stops_further_fires(api, receiver, name):

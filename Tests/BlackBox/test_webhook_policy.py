@@ -33,9 +33,9 @@ def test_no_rule_opens_what_is_always_refused(new_server):
         assert is_refused(api, url, f"t{n}"), url
 
 
-def test_the_servers_own_listener_is_refused(api, name):
+def test_the_servers_own_listener_is_refused(server, name):
     for n, host in enumerate(["127.0.0.1", "localhost", "2130706433", "127.1", "[::ffff:127.0.0.1]"]):
-        assert is_refused(api, f"http://{host}:{api.port}/v1/timers", f"{name}-{n}"), host
+        assert is_refused(server.client, f"http://{host}:{server.owner.port}/v1/timers", f"{name}-{n}"), host
 
 
 def test_a_listener_on_all_addresses_is_its_own_on_each(new_server, tmp_path):
@@ -46,9 +46,10 @@ def test_a_listener_on_all_addresses_is_its_own_on_each(new_server, tmp_path):
         assert is_refused(server.client, f"http://{host}:{server.port}/", f"t{n}"), host
 
 
-def test_a_name_is_judged_by_its_address(api, receiver, name):
+def test_a_name_is_judged_by_its_address(server, receiver, name):
     """`localhost` is judged by where it leads: refused to the server itself, allowed to a receiver."""
-    assert is_refused(api, f"http://localhost:{api.port}/", f"{name}-own")
+    api = server.client
+    assert is_refused(api, f"http://localhost:{server.owner.port}/", f"{name}-own")
     fire(api, hooked(api, f"http://localhost:{receiver.port}/", name))
     assert receiver.wait_for(1)[0].id == fired(api, name)[0]
 
