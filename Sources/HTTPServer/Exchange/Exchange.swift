@@ -116,6 +116,9 @@ public final class Exchange {
         absoluteAuthority.isEmpty ? headers.first("host") : HeaderValue(absoluteAuthority[...])
     }
 
+    /// Whether the server drains: no stream may begin and no answer be parked.
+    public var serverIsDraining: Bool { loop.isDraining }
+
     /// Whether the client has ended its side of the connection: it has disconnected, or sends nothing more. Asks
     /// the kernel.
     public var clientHasEnded: Bool { channel == nil && connection?.isAtEnd ?? true }

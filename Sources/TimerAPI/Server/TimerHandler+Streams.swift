@@ -109,7 +109,7 @@ extension TimerHandler {
             plan.end = subscribed
         } else if isDraining {
             ticket.answer = consume answer
-            return respond(ticket, with: Problem(ServiceError.shuttingDown, timer: []))
+            return respond(ticket, with: .stopping)
         }
         if plan.timeout == nil {
             fillStreamHead(plan, ticket)
@@ -163,7 +163,7 @@ extension TimerHandler {
             var query = QueryReader(ticket.target)
             showsSecrets = try query.flag("secrets", default: false)
             try query.finish()
-            if isDraining { throw Problem(ServiceError.shuttingDown, timer: []) }
+            if isDraining { throw .stopping }
             guard let owned = context.service.log.value else { throw context.elsewhere(ticket) }
             log = owned
         } catch {
