@@ -71,6 +71,7 @@ final class TestHandler: LoopHandler {
         default:
             exchange.response.add("X-Target", exchange.target)
             exchange.response.add("X-Authority", exchange.authority?.text ?? "")
+            exchange.response.add("X-Draining", "\(exchange.serverIsDraining)")
             exchange.response.add("X-From-Reserve", "\(exchange.isFromReserve)")
             exchange.response.add("X-Method", "\(exchange.method)")
             exchange.response.add("X-Bytes", Array("a\r\nInjected: b".utf8))
