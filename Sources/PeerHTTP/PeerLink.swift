@@ -20,15 +20,13 @@ package final class PeerLink {
     private var isGreeted = false
     /// Whether the other server takes no further requests by this connection.
     private var isLeaving = false
-    private var pingedAt: Int64 = 0
+    private var silence = LinkSilence()
     private let authorization: [UInt8]
     private let madeAt: Int64
 
     /// The header with the instant at which a request was sent, in milliseconds of the sender's monotonic clock:
     /// instants of one connection compare with each other only.
     static let sentHeader: StaticString = "timerd-sent"
-    /// Nanoseconds without a byte, while an answer is awaited, after which the connection is aborted.
-    private static let longestSilence: Int64 = 4_000_000_000
     /// Nanoseconds after which a connection that is not made yet is closed.
     private static let longestConnecting: Int64 = 2_000_000_000
 
@@ -78,6 +76,7 @@ package final class PeerLink {
         guard let number = link.session.request(fields, content: body.isEmpty ? nil : body) else { return nil }
         let call = PeerCall(receiver, on: self)
         call.number = number
+        if calls.isEmpty { silence.began(at: loop.now) }
         calls[number] = call
         link.noteBytes()
         return call
@@ -211,9 +210,10 @@ extension PeerLink: LinkSocket.Owner {
         if !isConnected {
             if now - madeAt > Self.longestConnecting { link.close() }
         } else if !calls.isEmpty {
-            if now - max(link.lastReceivedAt, pingedAt - 1_000_000_000) > Self.longestSilence { return close() }
-            if now - link.lastReceivedAt > 1_000_000_000, pingedAt < link.lastReceivedAt {
-                pingedAt = now
+            switch silence.verdict(at: now, lastReceivedAt: link.lastReceivedAt) {
+            case .usual: break
+            case .tooLong: close()
+            case .askForSign:
                 link.session.ping()
                 link.noteBytes()
             }
@@ -221,6 +221,34 @@ extension PeerLink: LinkSocket.Owner {
     }
 
     func drain() {}
+}
+
+/// The silence of the other server while an answer is awaited: from the first request that awaits one, or from the last
+/// byte since. A connection that nothing was asked of may be silent.
+struct LinkSilence {
+    private var beganAt: Int64 = 0
+    private var pingedAt: Int64 = 0
+
+    /// What a silence means.
+    enum Verdict { case usual, askForSign, tooLong }
+
+    /// Nanoseconds of silence after which the other server is asked for a sign of life.
+    private static let patience: Int64 = 1_000_000_000
+    /// Nanoseconds of silence after which the connection is aborted.
+    private static let longest: Int64 = 4_000_000_000
+
+    /// Notes that a request was sent while no answer was awaited.
+    mutating func began(at now: Int64) { beganAt = now }
+
+    /// Judges the silence at `now`, in monotonic nanoseconds. A silence counts for what it was before a ping only as far as
+    /// `patience`, since nobody may have looked at it for a while. An answer of `askForSign` counts as a ping.
+    mutating func verdict(at now: Int64, lastReceivedAt: Int64) -> Verdict {
+        let since = max(beganAt, lastReceivedAt)
+        if now - max(since, pingedAt - Self.patience) > Self.longest { return .tooLong }
+        guard now - since > Self.patience, pingedAt < since else { return .usual }
+        pingedAt = now
+        return .askForSign
+    }
 }
 
 /// The address at which another server takes forwarded requests.
