@@ -229,7 +229,7 @@ struct LinkSilence {
     private var beganAt: Int64 = 0
     private var pingedAt: Int64 = 0
 
-    /// What a silence means.
+    /// The meaning of a silence.
     enum Verdict { case usual, askForSign, tooLong }
 
     /// Nanoseconds of silence after which the other server is asked for a sign of life.

@@ -1,5 +1,4 @@
-/// The canonical, lower-case text of a UUID, handled eight digits at a time in one word: the name of every timer
-/// that the server names is read and written here.
+/// The canonical, lower-case text of a UUID, handled eight digits at a time in one word.
 public enum UUIDText {
     /// The number of bytes of the text.
     @inlinable public static var count: Int { 36 }

@@ -334,7 +334,7 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     /// may have started its timer shows the event. A history goes on, until the stop cuts it: it would look complete.
     func drain() {
         endPoll()
-        guard !ticket.isHistory else { return }
+        guard !handler.isHistory(ticket) else { return }
         guard !ticket.isExport, owesEvent || !isAtLineEnd else { return endStream() }
         if drainedSince == nil { drainedSince = Clocks.monotonic() }
     }
@@ -347,12 +347,12 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         if isWhole { stream.finish() } else { stream.abort() }
     }
 
-    /// Refuses a long poll that has no answer yet. It is no 204, since only the other server knows the last event id
-    /// that it has examined.
+    /// Ends a long poll that has no answer yet.
     private func endPoll() {
         guard ticket.isLongPoll, case .sent = stage else { return }
         let call = call
-        refuse(.stopping)
+        handler.fillStop(ticket)
+        answer()
         call?.cancel()
     }
 }

@@ -126,10 +126,13 @@ def test_a_long_poll_waits_at_the_owner(both):
 def test_a_stop_answers_the_long_polls_that_wait_at_the_owner(forwarder):
     owner, entry = forwarder(), forwarder("--drain", "10m")
     entry.client.create(id="t", after="1h")
-    with entry.client.stream("/v1/timers/t/wait?timeout=10m", wait_for_head=False) as waiting:
-        poll(lambda: "timerd_streams 1" in owner.client.get("/metrics").body.decode())
+    with entry.client.stream("/v1/timers/t/wait?timeout=10m", wait_for_head=False) as waiting, \
+            entry.client.stream("/v1/timers/t/wait?timeout=10m&since=7", wait_for_head=False) as resuming:
+        poll(lambda: "timerd_streams 2" in owner.client.get("/metrics").body.decode())
         entry.terminate()
+        # Only the owner knows where the first one began.
         assert waiting.read_head() == 503
+        assert resuming.read_head() == 204 and resuming.headers["event-id"] == f"{7:019}"
         assert entry.wait() == 0
 
 

@@ -122,7 +122,7 @@ package final class PostgresServer: Sendable {
                 kill(pid, SIGQUIT)
             }
             for (pid, folder) in running {
-                // Nobody else asks for it any more.
+                // An ended child stays until its parent asks for it.
                 waitpid(pid, nil, 0)
                 try? FileManager.default.removeItem(atPath: folder)
             }

@@ -1,5 +1,6 @@
 import HTTPServer
 import Platform
+import Primitives
 import Webhooks
 
 /// Decides which requests are let in, by bearer tokens and by the rules that keep other sites' pages out. A gate is
@@ -120,7 +121,7 @@ struct Gate {
 
     /// Whether `host` is a name without a dot, which no public DNS can resolve to this server.
     static func hasNoDot(_ host: ArraySlice<UInt8>) -> Bool {
-        !host.isEmpty && host.allSatisfy(HostName.isPart)
+        !host.isEmpty && host.allSatisfy(Alphanumeric.isInHostName)
     }
 
     /// Whether `host` is an IPv6 address in brackets, or four numbers of IPv4.

@@ -1,5 +1,5 @@
 import Platform
-import Webhooks
+import Primitives
 
 /// A host name, besides addresses and names without a dot, that `Host` may have where it is checked: `--allow-host`.
 public enum HostRule: Sendable, Equatable {
@@ -19,7 +19,7 @@ public enum HostRule: Sendable, Equatable {
         let lowercase = text.lowercased()
         let isBelow = lowercase.hasPrefix(".")
         let labels = lowercase.dropFirst(isBelow ? 1 : 0).split(separator: ".", omittingEmptySubsequences: false)
-        guard labels.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(HostName.isPart) }) else { return nil }
+        guard labels.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(Alphanumeric.isInHostName) }) else { return nil }
         self = isBelow ? .below(lowercase) : .name(lowercase)
     }
 

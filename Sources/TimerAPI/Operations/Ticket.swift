@@ -189,11 +189,6 @@ extension Ticket {
 
     /// Whether it is an export.
     package var isExport: Bool { route == .export }
-
-    /// Whether its stream ends with the newest event.
-    package var isHistory: Bool {
-        isStream && target.parameters.contains { $0.name == "follow" && $0.value.elementsEqual("false".utf8) }
-    }
 }
 
 /// The JSON writer of a loop, whose memory is reused for each answer.

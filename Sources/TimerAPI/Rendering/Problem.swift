@@ -234,7 +234,7 @@ extension Problem {
     }
 
     /// The refusal of a request that would hold the stop of the server up.
-    package static var stopping: Problem { Problem(ServiceError.shuttingDown, timer: []) }
+    static var stopping: Problem { Problem(ServiceError.shuttingDown, timer: []) }
 
     /// The refusal while it is not known whether another node has taken the timers over.
     static var leaseOver: Problem {

@@ -62,4 +62,19 @@ extension TimerHandler {
         ticket.exchange.response.reset()
         Renderer.render(ticket)
     }
+
+    /// Whether a stream that is forwarded ends with the newest event.
+    package func isHistory(_ ticket: Ticket) -> Bool { plan(of: ticket).map { !$0.follows } ?? false }
+
+    /// Fills the response of a long poll that is forwarded, as this server stops: 204 with the event id that the client
+    /// named. If it named none, only the owner knows where the poll began, and the poll is refused.
+    package func fillStop(_ ticket: Ticket) {
+        guard let since = plan(of: ticket)?.since else { return fill(.stopping, ticket) }
+        ticket.fillNothing(after: since)
+    }
+
+    /// The plan of a stream or long poll; nil if the owner will refuse the request.
+    private func plan(of ticket: Ticket) -> StreamPlan? {
+        ticket.isStream ? try? StreamReader(siphash: reader.siphash).plan(ticket) : nil
+    }
 }

@@ -11,6 +11,7 @@ extension TimerHandler {
     /// The stream subscribes to a timer that waits for a subscriber in a separate step, after every check that can
     /// refuse the stream, since a request that is refused changes nothing.
     func beginStream(_ plan: StreamPlan, _ ticket: Ticket) {
+        if plan.isAdmitted { return open(plan, ticket) }
         let start = plan.start(in: kept(for: plan), showsEvents: plan.showsEvents(to: ticket))
         goOn(with: plan, start, ticket)
     }
@@ -81,10 +82,7 @@ extension TimerHandler {
         guard case .stream(var plan) = ticket.outcome else { return }
         plan.needsEvent = false
         if hasEvent { return open(plan, ticket) }
-        ticket.beginResponse()
-        ticket.exchange.response.status = 204
-        ticket.exchange.response.add("Cache-Control", "no-store")
-        ticket.exchange.response.add("Event-Id", plan.head.text)
+        ticket.fillNothing(after: plan.head)
         send(ticket)
     }
 

@@ -2,19 +2,19 @@ import HTTPServer
 import TimerLog
 import TimerService
 
-/// What a stream or a long poll needs next, before it opens.
+/// The next need of a stream or a long poll, before it opens.
 enum StreamStart: Equatable {
-    /// Nothing: it opens.
+    /// None: the stream opens.
     case open
     /// The store says whether the log holds the id at this position, which the client named.
     case idCheck(Int64)
     /// The store gives the timer's own events after this position.
     case history(since: Int64)
-    /// It is refused: none of the deleted timer's events is kept any more.
+    /// A refusal: none of the deleted timer's events is kept any more.
     case forgotten
-    /// It is refused: it can't begin at the id that its client named, for this reason.
+    /// A refusal: the stream can't begin at the id that its client named, for this reason.
     case expired(String)
-    /// It is refused: the log can't be read now.
+    /// A refusal: the log can't be read now.
     case unreadable
 
     static let notYetGiven = expired("there is no event with this id yet")
@@ -45,7 +45,6 @@ extension StreamPlan {
     ///
     /// - Parameter showsEvents: see `showsEvents(to:)`.
     func start(in kept: KeptEvents, showsEvents: Bool) -> StreamStart {
-        if isAdmitted { return .open }
         if isOfDeleted && newestOfTimer <= kept.horizon { return .forgotten }
         if let since, since > head, first >= kept.horizon { return .notYetGiven }
         if isTooOld(kept) && filter.timer == nil { return .tooOld }
@@ -98,5 +97,15 @@ extension StreamPlan {
             let durableHead = kept.durableHead, newestOfTimer <= durableHead
         else { return .open }
         return .history(since: first)
+    }
+}
+
+extension Ticket {
+    /// Fills the response of a stream or long poll that has shown no event after `id`.
+    func fillNothing(after id: EventID) {
+        beginResponse()
+        exchange.response.status = 204
+        exchange.response.add("Cache-Control", "no-store")
+        exchange.response.add("Event-Id", id.text)
     }
 }

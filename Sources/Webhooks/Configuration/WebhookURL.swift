@@ -109,7 +109,7 @@ public struct WebhookURL: Sendable, Equatable {
 }
 
 /// Names of hosts, as URLs and address rules spell them.
-package enum HostName {
+enum HostName {
     /// Returns the name in lower case and without a final dot, which names the same host.
     static func normalised(_ name: String) -> String {
         let lower = name.lowercased()
@@ -119,12 +119,7 @@ package enum HostName {
     /// Whether each label has 1 to 63 letters, digits, `-` or `_`.
     static func isValid(_ name: String) -> Bool {
         name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { label in
-            (1...63).contains(label.count) && label.allSatisfy(isPart)
+            (1...63).contains(label.count) && label.allSatisfy(Alphanumeric.isInHostName)
         }
-    }
-
-    /// Whether `byte` may occur in a label of a host name.
-    package static func isPart(_ byte: UInt8) -> Bool {
-        Alphanumeric.contains(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
     }
 }

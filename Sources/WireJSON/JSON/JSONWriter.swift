@@ -190,11 +190,6 @@ public struct JSONWriter: ~Copyable {
         plain(upTo: RFC3339.count) { RFC3339.append(milliseconds, to: &$0) }
     }
 
-    /// Writes the duration of `milliseconds` as a string in its compact form.
-    public mutating func duration(_ milliseconds: Int64) {
-        plain(upTo: DurationText.longest) { DurationText.append(milliseconds, to: &$0) }
-    }
-
     /// Ends a line between top-level values, for NDJSON.
     public mutating func newline() {
         buffer.append(upTo: 1) { $0.append(ASCII.newline) }

@@ -51,12 +51,6 @@ struct StreamStartTests {
         #expect(start(plan(since: 100, ofTimer: false)) { $0.first = .lost } == .open)
     }
 
-    @Test func `an admitted stream opens whatever is kept`() {
-        var plan = plan(since: 300)
-        plan.isAdmitted = true
-        #expect(start(plan) { $0.first = .lost } == .open)
-    }
-
     @Test func `a deleted timer without a kept event is forgotten`() {
         var plan = plan(since: 0, newest: 100)
         plan.isOfDeleted = true

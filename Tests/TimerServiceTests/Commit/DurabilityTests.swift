@@ -24,7 +24,7 @@ struct DurabilityTests {
         try eventually("it is on disk") { rig.engine.durableHead >= first }
         let second = try rig.create("b")
         #expect(rig.engine.fate(of: second) == .durable)
-        // The hub has it before its fate says so.
+        // The hub has the row before the record's fate says so.
         try eventually("it is shown") { rig.engine.fateOfShown(second...second) == .durable }
         #expect(rig.hub.head == second)
         #expect(rig.hub.row(holding: second) != nil)

@@ -180,10 +180,25 @@ import WireJSON
 
     @Test func `instants and durations are written as strings`() {
         var writer = JSONWriter()
-        writer.beginArray()
+        writer.beginObject()
+        writer.key("at")
         writer.instant(0)
-        writer.duration(90_000)
-        writer.endArray()
-        #expect(text(writer.bytes) == #"["1970-01-01T00:00:00.000Z","1m30s"]"#)
+        writer.member("after", duration: 90_000)
+        writer.endObject()
+        #expect(text(writer.bytes) == #"{"at":"1970-01-01T00:00:00.000Z","after":"1m30s"}"#)
+    }
+
+    @Test func `an object is written with its members, and text that is absent is null`() {
+        let object = JSONWriter.object { writer in
+            writer.member("a", text: "é\"")
+            writer.member("b", text: nil)
+            writer.member("c", text: Array("x".utf8))
+            writer.beginObject("d")
+            writer.endObject()
+            writer.beginArray("e")
+            writer.endArray()
+        }
+        #expect(text(object) == #"{"a":"é\"","b":null,"c":"x","d":{},"e":[]}"#)
+        #expect(text(JSONWriter.object { _ in }) == "{}")
     }
 }
