@@ -18,8 +18,9 @@ import CNghttp2
         /// Streams that the peer may have open at once.
         var streams: UInt32 = 4096
         /// Bytes of content that a peer may send on a stream in advance of `consume`.
-        var streamWindow: Int32 = 256 * 1024
-        /// Bytes of content that a peer may send in advance on all streams of the connection together.
+        var streamWindow: Int32 = 64 * 1024
+        /// Bytes of content that a peer may send on all streams of the connection together before they are received.
+        /// A stream whose content is not consumed takes no part of it from the others.
         var connectionWindow: Int32 = 16 << 20
         /// Bytes that the names and values of a head may have.
         var headBytes: UInt32 = 16 * 1024
@@ -43,6 +44,8 @@ import CNghttp2
     weak var events: (any HTTP2Events)?
     private var session: OpaquePointer?
     private var outgoing: [Int32: Outgoing] = [:]
+    /// The last stream that is taken: later ones are refused, as GOAWAY has named or will name this one.
+    private var lastTaken = Int32.max
     /// Streams whose content was sent, and whose `contentSent` is still to be called.
     private var drained: [Int32] = []
 
@@ -188,7 +191,7 @@ import CNghttp2
 
     /// Reports to the peer that `count` bytes of a stream's content are processed.
     func consume(_ stream: Int32, _ count: Int) {
-        unsafe nghttp2_session_consume(session, stream, count)
+        unsafe nghttp2_session_consume_stream(session, stream, count)
     }
 
     /// Sends a PING, which the peer answers: any bytes from the peer show that it is alive.
@@ -198,9 +201,9 @@ import CNghttp2
 
     /// Sends a GOAWAY: no further streams are taken, and those under way go on.
     func leave() {
+        lastTaken = min(lastTaken, unsafe nghttp2_session_get_last_proc_stream_id(session))
         unsafe nghttp2_submit_goaway(
-            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nghttp2_session_get_last_proc_stream_id(session),
-            UInt32(NGHTTP2_NO_ERROR.rawValue), nil, 0)
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastTaken, UInt32(NGHTTP2_NO_ERROR.rawValue), nil, 0)
     }
 
     private func withValues<Result>(
@@ -256,13 +259,30 @@ import CNghttp2
         return count
     }
 
+    /// Takes note of a stream's head; refuses the stream if it comes between `leave` and the departure of the GOAWAY,
+    /// which says that nobody looks at the stream.
+    fileprivate func headBegan(_ stream: Int32) {
+        if stream <= lastTaken { return events?.headBegan(stream) ?? () }
+        unsafe nghttp2_submit_rst_stream(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, NGHTTP2_REFUSED_STREAM.rawValue)
+    }
+
+    fileprivate func fieldCame(_ stream: Int32, name: Span<UInt8>, value: Span<UInt8>) {
+        if stream <= lastTaken { events?.fieldCame(stream, name: name, value: value) }
+    }
+
+    fileprivate func contentCame(_ stream: Int32, _ bytes: Span<UInt8>) {
+        unsafe nghttp2_session_consume_connection(session, bytes.count)
+        if stream <= lastTaken { events?.contentCame(stream, bytes) }
+    }
+
     fileprivate func frameCame(_ frame: UnsafePointer<nghttp2_frame>) {
         let stream = unsafe cnghttp2_stream(frame)
         let type = unsafe cnghttp2_type(frame)
         if type == NGHTTP2_GOAWAY.rawValue {
             return unsafe events?.goAwayCame(last: frame.pointee.goaway.last_stream_id) ?? ()
         }
-        guard type == NGHTTP2_HEADERS.rawValue || type == NGHTTP2_DATA.rawValue else { return }
+        guard type == NGHTTP2_HEADERS.rawValue || type == NGHTTP2_DATA.rawValue, stream <= lastTaken else { return }
         if type == NGHTTP2_HEADERS.rawValue { events?.headEnded(stream) }
         if unsafe cnghttp2_ends_stream(frame) != 0 { events?.contentEnded(stream) }
     }
@@ -307,7 +327,7 @@ private func session(_ context: UnsafeMutableRawPointer?) -> HTTP2Session? {
 private func noteHead(
     _ library: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
-    if let frame = unsafe frame { unsafe session(context)?.events?.headBegan(cnghttp2_stream(frame)) }
+    if let frame = unsafe frame { unsafe session(context)?.headBegan(cnghttp2_stream(frame)) }
     return 0
 }
 
@@ -320,7 +340,7 @@ private func noteField(
     let (name, value) = unsafe (
         UnsafeBufferPointer(start: name, count: nameCount), UnsafeBufferPointer(start: value, count: valueCount)
     )
-    unsafe session(context)?.events?.fieldCame(cnghttp2_stream(frame), name: name.span, value: value.span)
+    unsafe session(context)?.fieldCame(cnghttp2_stream(frame), name: name.span, value: value.span)
     return 0
 }
 
@@ -336,7 +356,7 @@ private func noteContent(
     _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
     let content = unsafe UnsafeBufferPointer(start: bytes, count: count)
-    unsafe session(context)?.events?.contentCame(stream, content.span)
+    unsafe session(context)?.contentCame(stream, content.span)
     return 0
 }
 

@@ -8,6 +8,8 @@ final class LinkSocket: LoopSocket {
     protocol Owner: AnyObject {
         /// Whether the other server has connected to this one.
         var isAccepted: Bool { get }
+        /// Whether an answer to the other server is under way.
+        var isBusy: Bool { get }
         /// Whether anything may be sent yet.
         var maySend: Bool { get }
         /// The connection is made.

@@ -46,6 +46,8 @@ package final class LoopLinks: LoopGuest {
     /// Whether other servers are connected to this one: they close first.
     package var isAwaited: Bool { table.all.contains { $0.owner?.isAccepted ?? false } }
 
+    package var isBusy: Bool { table.all.contains { $0.owner?.isBusy ?? false } }
+
     /// The number of connections.
     var count: Int { table.count }
 

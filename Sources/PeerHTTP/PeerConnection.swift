@@ -85,6 +85,8 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
         complete.append(stream)
     }
 
+    var isBusy: Bool { !sinks.isEmpty }
+
     var maySend: Bool { true }
 
     func bytesArrived() {}

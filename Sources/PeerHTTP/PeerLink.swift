@@ -189,6 +189,8 @@ extension PeerLink: HTTP2Events {
 extension PeerLink: LinkSocket.Owner {
     var isAccepted: Bool { false }
 
+    var isBusy: Bool { false }
+
     func linkConnected() { isConnected = true }
 
     func bytesWereRead() {}
@@ -240,12 +242,12 @@ struct LinkSilence {
     /// Notes that a request was sent while no answer was awaited.
     mutating func began(at now: Int64) { beganAt = now }
 
-    /// Judges the silence at `now`, in monotonic nanoseconds. A silence counts for what it was before a ping only as far as
-    /// `patience`, since nobody may have looked at it for a while. An answer of `askForSign` counts as a ping.
+    /// Judges the silence at `now`, in monotonic nanoseconds; an answer of `askForSign` counts as a ping. The connection is
+    /// never aborted before a ping: this process may have stood still itself.
     mutating func verdict(at now: Int64, lastReceivedAt: Int64) -> Verdict {
         let since = max(beganAt, lastReceivedAt)
-        if now - max(since, pingedAt - Self.patience) > Self.longest { return .tooLong }
-        guard now - since > Self.patience, pingedAt < since else { return .usual }
+        if pingedAt >= since { return now - max(since, pingedAt - Self.patience) > Self.longest ? .tooLong : .usual }
+        guard now - since > Self.patience else { return .usual }
         pingedAt = now
         return .askForSign
     }

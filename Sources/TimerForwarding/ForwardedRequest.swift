@@ -42,10 +42,11 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     private var format: StreamFormat?
     /// Whether the stream may have changed its timer, and has shown nothing yet.
     private var owesEvent = false
-    /// Whether the stream has shown whole lines only so far.
-    private var isAtLineEnd = true
-    /// The instant since which the stream is to end as soon as it owes neither an event nor the rest of a line, in
-    /// monotonic nanoseconds.
+    /// Whether the stream has shown whole events only so far.
+    private var isWhole = true
+    private var lastByte: UInt8 = 0
+    /// The instant since which the stream is to end as soon as it owes neither an event nor the rest of one, in monotonic
+    /// nanoseconds.
     private var drainedSince: Int64?
 
     /// The nanoseconds that a request waits for a server that answers.
@@ -58,7 +59,7 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     private static let mostHeadBytes = 16 << 20
     /// The bytes that a client may leave unread before the other server is made to wait.
     private static let mostBuffered = 64 * 1024
-    /// The nanoseconds that a stopping server waits for the first event of a stream, or the rest of a line.
+    /// The nanoseconds that a stopping server waits for the first event of a stream, or the rest of an event.
     private static let longestDrain: Int64 = 1_000_000_000
 
     init(_ ticket: Ticket, _ desk: ForwardingDesk) {
@@ -159,14 +160,22 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
             call.consume(bytes.count)
         case .streaming(let stream):
             stream.send(StreamChunk([UInt8](copying: bytes)))
-            if bytes.count > 0 { isAtLineEnd = bytes[bytes.count - 1] == UInt8(ascii: "\n") }
-            if let format { stream.filler = isAtLineEnd ? format.filler : nil }
+            if bytes.count > 0 { noteEnd(of: bytes) }
+            if let format { stream.filler = isWhole ? format.filler : nil }
             unread += bytes.count
             owesEvent = false
             if stream.bufferedBytes <= Self.mostBuffered { streamWritable() }
             if drainedSince != nil { drain() }
         case .waiting, .sent, .done: call.consume(bytes.count)
         }
+    }
+
+    /// Takes note whether an event ends with `bytes`: at an empty line, or in NDJSON at any line end.
+    private func noteEnd(of bytes: Span<UInt8>) {
+        let newline = UInt8(ascii: "\n")
+        let before = bytes.count > 1 ? bytes[bytes.count - 2] : lastByte
+        lastByte = bytes[bytes.count - 1]
+        isWhole = lastByte == newline && (format != .sse || before == newline)
     }
 
     func ended(_ call: PeerCall) {
@@ -243,10 +252,13 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
             owesEvent = ticket.maySubscribe
             stage = .streaming(stream)
             stream.producer = self
-            guard !ticket.isExport else { return }
-            let isSSE = call.headers.first("content-type")?.equals("text/event-stream") ?? false
-            format = isSSE ? .sse : .ndjson
-            stream.filler = format?.filler
+            if !ticket.isExport {
+                let isSSE = call.headers.first("content-type")?.equals("text/event-stream") ?? false
+                format = isSSE ? .sse : .ndjson
+                stream.filler = format?.filler
+            }
+            // The drain may have begun while the other server was asked.
+            if exchange.serverIsDraining { drain() }
         case .refused(let answer, let reason):
             call.cancel()
             end()
@@ -286,8 +298,8 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         return ticket.answer?.isOrphaned ?? true
     }
 
-    /// Parks a long poll, and ends a request whose client has disconnected or whose drain takes too long, and a long
-    /// poll of a server that drains. Called about once a second.
+    /// Parks a long poll, and ends a request whose client has disconnected or whose drain takes too long, and one that
+    /// would hold a drain up. Called about once a second.
     func tick(now: Int64) {
         switch stage {
         case .sent, .answering:
@@ -295,12 +307,13 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
             // reset, once the answer has begun.
             let mayHaveGone = parked == nil && !ticket.isStream && exchange.clientHasEnded
             guard !isAbandoned, !mayHaveGone else { return clientGone() }
-            // A long poll that came after the drain began would hold the stop up as well.
-            if exchange.serverIsDraining { return endPoll() }
+            // A request that came after the drain began would hold the stop up as well.
+            if exchange.serverIsDraining { return endUnanswered() }
             if ticket.isLongPoll, parked == nil, now - exchange.startedAt > Self.longestUnparked { park() }
         case .streaming:
             if let drainedSince, now - drainedSince > Self.longestDrain { endStream() }
-        case .waiting, .done: break
+        case .waiting: if exchange.serverIsDraining { endUnanswered() }
+        case .done: break
         }
     }
 
@@ -330,26 +343,30 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         call?.cancel()
     }
 
-    /// Ends the stream or the long poll, as the server stops soon. A stream shows the rest of a line first, and one that
-    /// may have started its timer shows the event. A history goes on, until the stop cuts it: it would look complete.
+    /// Ends the stream or the long poll, as the server stops soon. A stream shows the rest of an event first, and one that
+    /// may have started its timer shows that. A history goes on, until the stop cuts it: it would look complete.
     func drain() {
-        endPoll()
+        endUnanswered()
         guard !handler.isHistory(ticket) else { return }
-        guard !ticket.isExport, owesEvent || !isAtLineEnd else { return endStream() }
+        guard !ticket.isExport, owesEvent || !isWhole else { return endStream() }
         if drainedSince == nil { drainedSince = Clocks.monotonic() }
     }
 
-    /// Ends the stream; without its last chunk where it is an export, or the rest of a line has not come.
+    /// Ends the stream; without its last chunk where it is an export, or the rest of an event has not come.
     private func endStream() {
         guard case .streaming(let stream) = stage else { return }
-        let isWhole = isAtLineEnd && !ticket.isExport
+        let isComplete = isWhole && !ticket.isExport
         clientGone()
-        if isWhole { stream.finish() } else { stream.abort() }
+        if isComplete { stream.finish() } else { stream.abort() }
     }
 
-    /// Ends a long poll that has no answer yet.
-    private func endPoll() {
-        guard ticket.isLongPoll, case .sent = stage else { return }
+    /// Ends a long poll that has no answer yet, and refuses a stream that nobody has been asked for.
+    private func endUnanswered() {
+        switch stage {
+        case .sent where ticket.isLongPoll: break
+        case .waiting where ticket.isStream && !(isRepeat && ticket.maySubscribe): break
+        default: return
+        }
         let call = call
         handler.fillStop(ticket)
         answer()

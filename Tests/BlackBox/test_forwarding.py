@@ -136,6 +136,51 @@ def test_a_stop_answers_the_long_polls_that_wait_at_the_owner(forwarder):
         assert entry.wait() == 0
 
 
+def test_a_stream_whose_answer_comes_during_a_stop_ends_with_it(forwarder):
+    owner, entry = forwarder(), forwarder("--drain", "10m")
+    entry.client.create(id="t", after="1h")
+    stop(owner)
+    with entry.client.stream("/v1/events", wait_for_head=False) as stream:
+        poll(lambda: unread(peer_port(owner)) > 0)
+        entry.terminate()
+        poll(lambda: "stopping" in entry.log.read_text())
+        owner.process.send_signal(signal.SIGCONT)
+        assert stream.read_head() == 200 and stream.rest() == [] and stream.ended_properly
+        assert entry.wait() == 0
+
+
+@pytest.mark.thorough
+def test_readers_that_read_nothing_or_vanish_leave_the_others_their_room(forwarder):
+    owner, entry = forwarder(), forwarder()
+    owner.client.batch([{"after": "1h", "payload": "x" * 3000}] * 1000, query="?results=brief").expect(200)
+    for _ in range(3):
+        readers = [socket.create_connection(("127.0.0.1", entry.port), PATIENCE) for _ in range(80)]
+        for reader in readers:
+            reader.sendall(b"GET /v1/events?since=0&follow=false HTTP/1.1\r\nHost: a\r\n\r\n")
+        for reader in readers:
+            assert reader.recv(12) == b"HTTP/1.1 200"
+        assert len(entry.client.get("/v1/timers?limit=1000").expect(200).json["timers"]) == 1000
+        for reader in readers:
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            reader.close()
+    assert len(entry.client.get("/v1/timers?limit=1000").expect(200).json["timers"]) == 1000
+
+
+@pytest.mark.thorough
+def test_a_history_goes_on_while_its_owner_stops(forwarder):
+    owner, entry = forwarder("--drain", "10m"), forwarder()
+    for _ in range(3):
+        owner.client.batch([{"after": "1h", "payload": "x" * 3000}] * 1000, query="?results=brief").expect(200)
+    with entry.client.stream("/v1/events?since=0&follow=false").expect(200) as history:
+        first = history.next()
+        owner.terminate()
+        # Longer than an owner waits for servers that have nothing to read any more.
+        time.sleep(1.5)
+        assert len([first, *history.rest()]) == 6000
+        assert history.ended_properly
+    assert owner.wait() == 0
+
+
 @pytest.mark.thorough
 def test_nothing_that_a_stop_cuts_looks_complete(forwarder):
     owner, entry = forwarder(), forwarder("--drain", "1m")

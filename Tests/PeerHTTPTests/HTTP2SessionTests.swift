@@ -175,6 +175,28 @@ struct HTTP2SessionTests {
         #expect(late == nil || server.heads == [stream])
     }
 
+    @Test func `a request that comes before the GOAWAY has left is refused as not looked at`() throws {
+        let first = try #require(client.session.request(get, content: nil))
+        carry()
+        server.session.leave()
+        let late = try #require(client.session.request(get, content: [1]))
+        carry()
+        #expect(server.heads == [first] && server.fields[late] == nil && server.content[late] == nil)
+        #expect(client.refused == [late])
+    }
+
+    @Test func `streams that are not consumed leave the others their room, and give it back when they end`() throws {
+        server.consumes = false
+        for _ in 0..<200 {
+            let stream = try #require(client.session.request(get, content: [UInt8](repeating: 1, count: 150_000)))
+            carry()
+            #expect(server.content[stream]?.count == 100_000)
+        }
+        let last = try #require(client.session.request(get, content: [2]))
+        carry()
+        #expect(server.ended == [last])
+    }
+
     @Test func `a request beyond what the server takes is refused as not looked at`() throws {
         var limits = HTTP2Session.Limits()
         limits.streams = 1

@@ -16,7 +16,16 @@ struct LinkSilenceTests {
         #expect(verdict(began: 61, now: 61) == .usual)
         #expect(verdict(began: 61, now: 62) == .usual)
         #expect(verdict(began: 61, now: 62.1) == .askForSign)
-        #expect(verdict(began: 61, now: 65.1) == .tooLong)
+    }
+
+    @Test func `a process that stood still asks before it gives up`() {
+        #expect(verdict(began: 61, now: 70) == .askForSign)
+        var silence = LinkSilence()
+        silence.began(at: Self.second)
+        #expect(silence.verdict(at: 61 * Self.second, lastReceivedAt: Self.second) == .askForSign)
+        #expect(silence.verdict(at: 64 * Self.second, lastReceivedAt: Self.second) == .usual)
+        #expect(silence.verdict(at: 64 * Self.second + 1, lastReceivedAt: Self.second) == .tooLong)
+        #expect(silence.verdict(at: 64 * Self.second + 1, lastReceivedAt: 63 * Self.second + 1) == .usual)
     }
 
     @Test func `silence counts from the last byte once there is one`() {

@@ -258,7 +258,7 @@ package final class LoopCore: @unchecked Sendable {
     }
 
     private var isDone: Bool {
-        let isQuiet = busy == 0 && busyForPeers == 0 && sockets.isEmpty
+        let isQuiet = busy == 0 && busyForPeers == 0 && sockets.isEmpty && !(guest?.isBusy ?? false)
         return isQuiet && (now >= lingersUntil || !(guest?.isAwaited ?? false)) || now >= phase.deadline
     }
 

@@ -7,6 +7,8 @@ package import Platform
 package protocol LoopGuest: AnyObject {
     /// Whether something is left to be done in a further round, which then follows at once.
     var hasWork: Bool { get }
+    /// Whether an answer of this server is under way, for which a loop that stops waits.
+    var isBusy: Bool { get }
     /// Whether a loop that stops waits a moment for other sides to close their connections.
     var isAwaited: Bool { get }
 

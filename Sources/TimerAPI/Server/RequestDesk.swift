@@ -66,10 +66,10 @@ extension TimerHandler {
     /// Whether a stream that is forwarded ends with the newest event.
     package func isHistory(_ ticket: Ticket) -> Bool { plan(of: ticket).map { !$0.follows } ?? false }
 
-    /// Fills the response of a long poll that is forwarded, as this server stops: 204 with the event id that the client
-    /// named. If it named none, only the owner knows where the poll began, and the poll is refused.
+    /// Fills the response of a stream or long poll that is forwarded and not answered yet, as this server stops: for a
+    /// poll 204 with the event id that the client named. If it named none, only the owner knows where the poll began.
     package func fillStop(_ ticket: Ticket) {
-        guard let since = plan(of: ticket)?.since else { return fill(.stopping, ticket) }
+        guard ticket.isLongPoll, let since = plan(of: ticket)?.since else { return fill(.stopping, ticket) }
         ticket.fillNothing(after: since)
     }
 
