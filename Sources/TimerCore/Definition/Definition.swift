@@ -5,7 +5,8 @@ import Primitives
 /// ```
 /// namespace   varint, 0 is `default`           ┐
 /// id          0xFF and 16 bytes, or length and bytes │ the prefix: what every event shows
-/// labels      varint length, then (length, key, length, value) … ┘
+/// labels      varint length, then (length, key, length, value) …; │
+///             before them the trace context, if one is kept ┘
 /// createdAt   6 bytes, wall milliseconds
 /// rules       see `RulesCodec`
 /// webhook     varint length and as many bytes, where its flag in the rules is set
@@ -18,7 +19,7 @@ public enum Definition {
         var id: Range<Int>
         /// The label pairs.
         public var labels: Range<Int>
-        /// The length of the prefix that every event shows: namespace, id, labels.
+        /// The length of the prefix that every event shows: namespace, id, trace context, labels.
         public var prefixCount: Int
         /// The instant at which the timer was made, in wall milliseconds.
         public var createdAt: Int64
@@ -91,7 +92,7 @@ public enum Definition {
         guard let prefix = prefixCount(bytes), let idCount = TimerID.keptCount(bytes, at: 1) else { return nil }
         var offset = 1 + idCount
         guard ByteCoding.read(bytes, &offset) != nil else { return nil }
-        let labels = offset..<prefix
+        let labels = labelsStart(bytes, offset..<prefix)..<prefix
         offset = prefix
         guard let createdAt = ByteCoding.readFixed(bytes, &offset, count: createdAtCount),
             let (rules, hasPayload, hasWebhook) = RulesCodec.read(bytes, &offset, crons)
@@ -140,6 +141,24 @@ public enum Definition {
         return true
     }
 
+    /// Whether a client set both definitions alike, whenever either timer was made and whatever trace context either
+    /// keeps.
+    static func isSame(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+        let (leftPrefix, rightPrefix) = (prefixCount(left) ?? 0, prefixCount(right) ?? 0)
+        let (leftRest, rightRest) = (leftPrefix + createdAtCount, rightPrefix + createdAtCount)
+        guard left.count - leftRest == right.count - rightRest, leftRest <= left.count else { return false }
+        return haveSameName(left, right)
+            && equal(left.extracting(labels(left)), right.extracting(labels(right)))
+            && equal(left.extracting(leftRest...), right.extracting(rightRest...))
+    }
+
+    /// Whether `left` and `right` are the same bytes.
+    static func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        for index in left.indices where left[index] != right[index] { return false }
+        return true
+    }
+
     /// Appends the id, as clients write it, of the definition (or prefix of one) `bytes`.
     public static func appendID(_ bytes: Span<UInt8>, to text: inout [UInt8]) {
         text.append(addingCapacity: TimerID.maximumLength) { appendID(bytes, to: &$0) }
@@ -161,9 +180,16 @@ public enum Definition {
 
     /// Returns the range of the labels in the definition (or prefix of one) `bytes`.
     public static func labels(_ bytes: Span<UInt8>) -> Range<Int> {
-        guard let prefix = prefixCount(bytes), let idCount = TimerID.keptCount(bytes, at: 1) else { return 0..<0 }
+        guard let run = labelRun(bytes) else { return 0..<0 }
+        return labelsStart(bytes, run)..<run.upperBound
+    }
+
+    /// Returns the range of the labels in the definition (or prefix of one) `bytes`, with the trace context before
+    /// them; nil when `bytes` are no definition.
+    static func labelRun(_ bytes: Span<UInt8>) -> Range<Int>? {
+        guard let prefix = prefixCount(bytes), let idCount = TimerID.keptCount(bytes, at: 1) else { return nil }
         var offset = 1 + idCount
-        guard ByteCoding.read(bytes, &offset) != nil else { return 0..<0 }
+        guard ByteCoding.read(bytes, &offset) != nil else { return nil }
         return offset..<prefix
     }
 

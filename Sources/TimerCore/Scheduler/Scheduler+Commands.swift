@@ -87,12 +87,13 @@ extension Scheduler {
         table[slot].flags.contains(.stalled) ? begin(slot, now).stall : nil
     }
 
-    /// Replaces a timer's definition, except for the instant at which the timer was made; pending deliveries are
-    /// sent by the new webhook.
+    /// Replaces a timer's definition, except for the instant at which the timer was made and, unless `definition` has
+    /// one, the trace context; pending deliveries are sent by the new webhook.
     mutating func redefine(_ slot: SlotIndex, _ definition: inout [UInt8]) {
         let createdAt = layout(slot).createdAt
         let changesWebhook = changesWebhook(slot, definition)
         Definition.setCreatedAt(createdAt, in: &definition)
+        withDefinition(slot) { Definition.keepTrace(of: $0, in: &definition) }
         table.redefine(slot, definition.span)
         dropUndeliverable(slot)
         if changesWebhook { requeueDeliveries(slot) }
@@ -103,7 +104,7 @@ extension Scheduler {
         let new = Definition.layout(definition.span, crons: crons)?.webhook ?? 0..<0
         let webhook = layout(slot).webhook ?? 0..<0
         return withDefinition(slot) { old in
-            !Self.equal(old.extracting(webhook), definition.span.extracting(new))
+            !Definition.equal(old.extracting(webhook), definition.span.extracting(new))
         }
     }
 
@@ -147,21 +148,10 @@ extension Scheduler {
         return true
     }
 
-    /// Whether `definition` is that of the timer at `slot`, whenever either was made.
+    /// Whether `definition` is that of the timer at `slot`, whenever either was made and whatever trace context either
+    /// keeps.
     public func holds(_ slot: SlotIndex, _ definition: Span<UInt8>) -> Bool {
-        withDefinition(slot) { present in
-            let prefix = Definition.prefixCount(present) ?? 0
-            let rest = prefix + Definition.createdAtCount
-            guard present.count == definition.count, rest <= present.count else { return false }
-            return Self.equal(present.extracting(0..<prefix), definition.extracting(0..<prefix))
-                && Self.equal(present.extracting(rest...), definition.extracting(rest...))
-        }
-    }
-
-    private static func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-        guard left.count == right.count else { return false }
-        for index in left.indices where left[index] != right[index] { return false }
-        return true
+        withDefinition(slot) { Definition.isSame($0, definition) }
     }
 
     /// Returns the new `due` when the rules change: a full period from now for a running or suspended timer whose
