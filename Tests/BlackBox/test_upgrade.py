@@ -12,7 +12,7 @@ from test_startup import one_line, refuse
 
 FORMATS = sorted(path.name for path in FIXTURES.iterdir())
 HEADER = 57  # bytes of a row's header before its CRC
-NEWEST_FORMAT = 4
+NEWEST_FORMAT = 5
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_an_old_log_says_what_it_said(new_server, old, name):
 def test_the_data_of_a_format_have_every_kind_of_record(old, name):
     data, answers = old(name)
     since = {"format-1": set(), "format-2": SINCE_FORMAT_2, "format-3": SINCE_FORMAT_2 | SINCE_FORMAT_3,
-             "format-4": SINCE_FORMAT_2 | SINCE_FORMAT_3}
+             "format-4": SINCE_FORMAT_2 | SINCE_FORMAT_3, "format-5": SINCE_FORMAT_2 | SINCE_FORMAT_3}
     assert kinds(data) >= KINDS | since[name]
     assert {event["type"] for event in answers["events"]} == {
         "created", "activated", "suspended", "resumed", "rescheduled", "updated", "fired", "recovered", "cancelled", "completed",

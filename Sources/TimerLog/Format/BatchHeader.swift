@@ -5,7 +5,7 @@ public import TimerCore
 public struct BatchHeader: Sendable, Equatable {
     /// The format that is written. Readers accept it and every older one, and refuse a newer one. The layout of a
     /// record depends on that record alone, as compaction copies records of older rows into new ones.
-    public static let format: UInt8 = 4
+    public static let format: UInt8 = 5
     /// The bytes of the encoded header.
     static let count = 61
 

@@ -23,6 +23,8 @@ public struct ImportProgress: Sendable, Equatable {
     public var begin: Int64 = 0
     /// Wall milliseconds at which the progress was recorded.
     public var at: Int64
+    /// The client whose request made the progress; nil where it is not known.
+    public var by: Actor?
 
     /// The bound below which the numbers of parts, and of lines of a part, stay.
     public static let mostParts = 1 << 31
@@ -63,22 +65,29 @@ public struct ImportTable: Sendable {
 /// The bytes of drains and imports, which move timers between servers.
 ///
 /// ```
-/// drain      the record's instant; a byte, 1 where the server is drained from here on
+/// drain      the record's instant; a byte: whether the server is drained from here on, with `drainActorBit`; with
+///            that bit the actor
 /// import     the record's instant; the export's id (16 bytes), the hash of the part (16 bytes), varints of the part,
 ///            of its lines that are done, of the lines before it and of the first record's position, a byte: see
-///            `ImportProgress`
+///            `ImportProgress`; with `importActorBit` of that byte the actor
 /// ```
 extension RecordCodec {
     private static let wholeBit: UInt8 = 1
     private static let lastBit: UInt8 = 2
     private static let copyBit: UInt8 = 4
+    private static let importActorBit: UInt8 = 8
+    private static let drainedBit: UInt8 = 1
+    private static let drainActorBit: UInt8 = 2
 
     /// Appends the record that the server is drained, or no longer drained.
-    public static func appendDrain(_ isDrained: Bool, at: Int64, to bytes: inout [UInt8]) {
+    ///
+    /// - Parameter actor: the client that asked for it; nil where it is not known.
+    public static func appendDrain(_ isDrained: Bool, by actor: Actor? = nil, at: Int64, to bytes: inout [UInt8]) {
         let start = beginFrame(&bytes)
         bytes.append(drainKind)
         ByteCoding.append(signed: at, to: &bytes)
-        bytes.append(isDrained ? 1 : 0)
+        bytes.append((isDrained ? drainedBit : 0) | (actor == nil ? 0 : drainActorBit))
+        if let actor { append(actor, to: &bytes) }
         endFrame(start, &bytes)
     }
 
@@ -95,18 +104,29 @@ extension RecordCodec {
         ByteCoding.append(UInt64(progress.linesBefore), to: &bytes)
         ByteCoding.append(UInt64(progress.begin), to: &bytes)
         bytes.append(
-            (progress.isWhole ? wholeBit : 0) | (progress.isLast ? lastBit : 0) | (progress.isCopy ? copyBit : 0))
+            (progress.isWhole ? wholeBit : 0) | (progress.isLast ? lastBit : 0) | (progress.isCopy ? copyBit : 0)
+                | (progress.by == nil ? 0 : importActorBit))
+        if let actor = progress.by { append(actor, to: &bytes) }
         endFrame(start, &bytes)
     }
 
     static func drain(_ bytes: Span<UInt8>, _ offset: inout Int, into record: inout LogRecord) -> Bool {
         guard let at = ByteCoding.readSigned(bytes, &offset),
-            let value = ByteCoding.readFixed(bytes, &offset, count: 1), value <= 1
+            let bits = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
+            bits <= drainedBit | drainActorBit
         else { return false }
+        var actor: Actor?
+        if bits & drainActorBit != 0 {
+            guard let name = readActor(bytes, &offset) else { return false }
+            actor = self.actor(bytes, name)
+        }
         record.at = at
-        record.content = .drain(isDrained: value == 1)
+        record.content = .drain(isDrained: bits & drainedBit != 0, by: actor)
         return true
     }
+
+    /// Makes the actor whose name is at `name`, as `readActor` returned it.
+    private static func actor(_ bytes: Span<UInt8>, _ name: Range<Int>) -> Actor? { Actor(name.map { bytes[$0] }) }
 
     static func importProgress(_ bytes: Span<UInt8>, _ offset: inout Int, into record: inout LogRecord) -> Bool {
         guard let at = ByteCoding.readSigned(bytes, &offset), let export = hash(bytes, &offset),
@@ -115,7 +135,7 @@ extension RecordCodec {
             lines < UInt64(ImportProgress.mostParts), let before = ByteCoding.read(bytes, &offset),
             before <= UInt64(Int64.max), let begin = ByteCoding.read(bytes, &offset),
             begin <= UInt64(record.position),
-            let bits = ByteCoding.readFixed(bytes, &offset, count: 1), bits < 8
+            let bits = ByteCoding.readFixed(bytes, &offset, count: 1), bits < 16
         else { return false }
         var progress = ImportProgress(export: export, part: Int(part), fingerprint: fingerprint, at: at)
         progress.lines = Int(lines)
@@ -124,6 +144,10 @@ extension RecordCodec {
         progress.isWhole = UInt8(bits) & wholeBit != 0
         progress.isLast = UInt8(bits) & lastBit != 0
         progress.isCopy = UInt8(bits) & copyBit != 0
+        if UInt8(bits) & importActorBit != 0 {
+            guard let name = readActor(bytes, &offset) else { return false }
+            progress.by = actor(bytes, name)
+        }
         record.at = at
         record.content = .importProgress(progress)
         return true
@@ -132,13 +156,15 @@ extension RecordCodec {
     /// Returns the record, without frame, of an event that is owed to a webhook, as a delivery from another server
     /// carries it. The record names no previous event.
     ///
-    /// - Parameter definition: the whole definition of the event's timer as it was then.
-    public static func event(_ effect: Effect, definition: Span<UInt8>) -> [UInt8] {
+    /// - Parameters:
+    ///   - actor: the client whose request made the event; nil for none.
+    ///   - definition: the whole definition of the event's timer as it was then.
+    public static func event(_ effect: Effect, by actor: Actor? = nil, definition: Span<UInt8>) -> [UInt8] {
         guard let type = effect.type else { return [] }
         var effect = effect
         effect.owesDelivery = true
         var bytes: [UInt8] = []
-        append(effect, type, distance: 0, definition: definition, to: &bytes)
+        append(effect, type, by: actor, distance: 0, definition: definition, to: &bytes)
         return Array(bytes.dropFirst(frameCount))
     }
 }

@@ -25,8 +25,8 @@ public struct LogRecord: Sendable, Equatable {
         case versionFloor(Int64)
         /// The bound of what may have been shown although the log does not hold it; the newest one counts.
         case mark(HighWaterMark)
-        /// Fires, webhooks and changes are stopped from here on, or allowed again.
-        case drain(isDrained: Bool)
+        /// Fires, webhooks and changes are stopped from here on, or allowed again, as a client asked.
+        case drain(isDrained: Bool, by: Actor?)
         /// The progress of an import.
         case importProgress(ImportProgress)
     }
@@ -53,6 +53,8 @@ public struct LogRecord: Sendable, Equatable {
     public var outcome: DeliveryOutcome?
     /// Whether the event is to be delivered to the timer's webhook.
     public var owesDelivery = false
+    /// The range of the name of the event's actor in the row's data; empty for an event that no request made.
+    public var actor: Range<Int> = 0..<0
     /// The range of the record in the row's data, without its frame.
     public var body: Range<Int> = 0..<0
     /// The range of the definition, or of its prefix, in the row's data.

@@ -31,7 +31,9 @@ public enum RecordCodec {
     private static let nextFireFlag: UInt8 = 0x80
     /// The flag beside the reason of a `recovered` that says how long the watchdog was silent.
     private static let silenceFlag: UInt8 = 0x40
-    private static let reasonMask: UInt8 = 0x3F
+    /// The flag beside the reason of an event that names its actor.
+    private static let actorFlag: UInt8 = 0x20
+    private static let reasonMask: UInt8 = 0x1F
 
     /// Whether an event's record holds the whole definition. Events that show the payload or follow a change of it
     /// do, and so do events that are to be delivered, as their delivery needs the webhook and the payload.
@@ -43,16 +45,19 @@ public enum RecordCodec {
     /// Appends the record of an event of type `type`.
     ///
     /// - Parameters:
+    ///   - actor: the client whose request made the event; a record without one is no longer for it.
     ///   - distance: positions since the timer's previous event; 0 when there is none.
     ///   - definition: the timer's definition, of which the prefix is taken where that is enough.
     public static func append(
-        _ effect: Effect, _ type: EventType, distance: Int64, definition: Span<UInt8>, to bytes: inout [UInt8]
+        _ effect: Effect, _ type: EventType, by actor: Actor? = nil, distance: Int64, definition: Span<UInt8>,
+        to bytes: inout [UInt8]
     ) {
         let isWhole = holdsDefinition(effect)
+        let flags = actor == nil ? 0 : actorFlag
         let start = beginFrame(&bytes) { head in
             head.append(type.rawValue | (isWhole ? wholeFlag : 0) | (effect.owesDelivery ? owedFlag : 0))
             let silence = effect.silentFor == nil ? 0 : silenceFlag
-            head.append(effect.reason.rawValue | (type.showsNextFire ? nextFireFlag : 0) | silence)
+            head.append(effect.reason.rawValue | (type.showsNextFire ? nextFireFlag : 0) | silence | flags)
             ByteCoding.append(UInt64(distance), to: &head)
             ByteCoding.append(signed: effect.at, to: &head)
             append(effect.progress, effect.kicks, at: effect.at, to: &head)
@@ -68,9 +73,26 @@ public enum RecordCodec {
                 ByteCoding.append(signed: fire.missed, to: &head)
             }
         }
+        if let actor { append(actor, to: &bytes) }
         let count = isWhole ? definition.count : Definition.prefixCount(definition) ?? 0
         bytes.append(copying: definition.extracting(0..<count))
         endFrame(start, &bytes)
+    }
+
+    /// Appends an actor: the length of its name, a byte, and the name.
+    static func append(_ actor: Actor, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(actor.name.count))
+        bytes += actor.name
+    }
+
+    /// Reads an actor. Returns the range of its name; nil where there is none.
+    static func readActor(_ bytes: Span<UInt8>, _ offset: inout Int) -> Range<Int>? {
+        guard let count = ByteCoding.readFixed(bytes, &offset, count: 1), count <= UInt64(bytes.count - offset) else {
+            return nil
+        }
+        let name = offset..<offset + Int(count)
+        offset = name.upperBound
+        return Actor.isName(bytes.extracting(name)) ? name : nil
     }
 
     /// Appends the record of a kick.
@@ -251,7 +273,7 @@ public enum RecordCodec {
         record.content = .event(type, reason, nil)
         record.previous = distance == 0 ? 0 : record.position - Int64(distance)
         if type.isDelivery {
-            guard readOutcome(bytes, &offset, type, reason, into: &record) else { return false }
+            guard said & actorFlag == 0, readOutcome(bytes, &offset, type, reason, into: &record) else { return false }
             record.outcome?.isDetached = kind & detachedFlag != 0
             return setOwner(&record, bytes, offset..<body.upperBound, isWhole: isWhole)
         }
@@ -279,6 +301,10 @@ public enum RecordCodec {
             else { return false }
             let fire = FireDetail(scheduledAt: at &- early, latenessUs: late, missed: missed)
             record.content = .event(type, reason, fire)
+        }
+        if said & actorFlag != 0 {
+            guard let actor = readActor(bytes, &offset) else { return false }
+            record.actor = actor
         }
         return setDefinition(&record, bytes, offset..<body.upperBound, isWhole: isWhole)
     }

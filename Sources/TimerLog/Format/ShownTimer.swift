@@ -47,6 +47,9 @@ public struct ShownTimer: Sendable, Equatable {
             }
             RecordCodec.append(progress, kicks, at: progress.updatedAt, to: &head)
         }
+        // No answer shows the trace context.
+        var definition = definition
+        if Definition.keepsTrace(definition.span) { Definition.setTrace([], in: &definition) }
         bytes += definition
         return bytes
     }

@@ -49,6 +49,8 @@ public struct LogFold: ~Copyable {
     public private(set) var mark = HighWaterMark()
     /// Whether fires, webhooks and changes are stopped.
     public private(set) var isDrained = false
+    /// The client that drained the server last, or ended the drain; nil where it is not known.
+    public private(set) var drainedBy: Actor?
     /// The progress of imports: the newest record of each.
     public private(set) var imports = ImportTable()
     /// Position up to which rows were deleted: `previous` of the first row. Nil before the first row.
@@ -147,8 +149,9 @@ public struct LogFold: ~Copyable {
             self.mark = mark
             scheduler.foldLostVersions(mark.version)
             return true
-        case .drain(let isDrained):
+        case .drain(let isDrained, let actor):
             self.isDrained = isDrained
+            drainedBy = actor
             return true
         case .importProgress(let progress):
             imports.note(progress)

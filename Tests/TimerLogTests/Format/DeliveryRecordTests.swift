@@ -54,6 +54,16 @@ struct DeliveryRecordTests {
         #expect(Array(row.data[record.definition]) == Array(Self.hooked.prefix(record.definition.count)))
     }
 
+    @Test func `an outcome names no actor`() throws {
+        var bytes: [UInt8] = []
+        RecordCodec.append(
+            Self.outcomes()[0], version: 9, distance: 20, at: 1_700_000_100_000, definition: Self.hooked.span,
+            to: &bytes)
+        bytes[RecordCodec.frameCount + 1] |= 0x20
+        let row = try row(bytes)
+        #expect(throws: StoreError.self) { try read(row) }
+    }
+
     private static func details() -> [DeliveryDetail] {
         var waiting = DeliveryDetail(id: 5, body: 1000, slot: 0, state: .waiting)
         waiting.attempts = 4

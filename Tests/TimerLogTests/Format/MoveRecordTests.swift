@@ -30,6 +30,26 @@ struct MoveRecordTests {
         return effect
     }
 
+    @Test func `the event of a delivery keeps its actor and its trace`() throws {
+        let parent = Array("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".utf8)
+        let trace = try #require(TraceContext(parent: parent[...]))
+        var definition = Self.hooked
+        Definition.setTrace(trace.kept, in: &definition)
+        let event = RecordCodec.event(Self.fired(), by: .token, definition: definition.span)
+        var bytes: [UInt8] = []
+        RecordCodec.append(
+            DeliveryDetail(id: 1000, body: 1000, slot: 0, state: .pending), origin: 5, at: 1_700_000_000_000,
+            isEvent: true, event.span, to: &bytes)
+        let rows = BatchRows.make(records: bytes, first: 1000, previous: 999, epoch: 0, base: Self.base)
+        let data = try #require(rows.first).data
+        guard case .delivery(_, let told?) = try record(bytes).content else {
+            Issue.record("this is no delivery with its event")
+            return
+        }
+        #expect(Array(data[told.actor]) == Actor.token.name)
+        #expect(Array(data[told.definition]) == definition)
+    }
+
     @Test(arguments: [nil, 5, 1000, Int64.max] as [Int64?])
     func `a delivery keeps the id that its event has elsewhere`(_ origin: Int64?) throws {
         let detail = DeliveryDetail(id: 1000, body: 1000, slot: 0, state: .pending)

@@ -39,6 +39,7 @@ struct RecordCodecTests {
             #expect(record.silentFor == sample.silentFor)
             #expect(record.nextFire == sample.nextFire)
             #expect(record.owesDelivery == sample.owesDelivery)
+            #expect(Array(row.data[record.actor]) == sample.actor?.name ?? [])
             #expect(Array(row.data[record.definition]) == sample.kept)
             #expect(record.isWhole == (!sample.kept.isEmpty && sample.kept == sample.definition))
             #expect(record.isEvent == (kind < 32))
@@ -117,6 +118,44 @@ struct RecordCodecTests {
             #expect(isOpenEnded, "\(count) of \(full) bytes")
             #expect(found.first?.definition.upperBound ?? 0 <= BatchHeader.count + records.count)
         }
+    }
+
+    @Test(arguments: kinds.filter { $0 < 32 })
+    func `an actor costs its name and a byte, and a record without one nothing`(_ kind: UInt8) throws {
+        var generator = SeededGenerator(seed: UInt64(kind) + 300)
+        var sample = SampleRecord.random(kind, &generator)
+        sample.actor = nil
+        var plain: [UInt8] = []
+        sample.append(to: &plain)
+        sample.actor = Actor(Array("tmk_7".utf8))
+        var named: [UInt8] = []
+        sample.append(to: &named)
+        #expect(named.count == plain.count + 6)
+        let reason = RecordCodec.frameCount + 1
+        #expect(plain[reason] & 0x20 == 0 && named[reason] == plain[reason] | 0x20)
+        let place = named.count - sample.kept.count - 6
+        #expect(Array(named[place...].prefix(6)) == [5] + Array("tmk_7".utf8))
+        #expect(plain[(reason + 1)..<place] == named[(reason + 1)..<place])
+        #expect(plain[place...] == named[(place + 6)...])
+    }
+
+    @Test(
+        arguments: [
+            [0], [33] + [UInt8](repeating: 0x61, count: 33), [1, 0x20], [1, 0x7F], [2, 0x61, 0xC3],
+        ] as [[UInt8]])
+    func `a name that no actor has is refused`(_ name: [UInt8]) throws {
+        var generator = SeededGenerator(seed: 9)
+        var sample = SampleRecord.random(EventType.cancelled.rawValue, &generator)
+        sample.actor = Actor([0x61])
+        var records: [UInt8] = []
+        sample.append(to: &records)
+        let place = records.count - sample.kept.count - 2
+        #expect(records[place...].starts(with: [1, 0x61]))
+        records.replaceSubrange(place..<place + 2, with: name)
+        let count = records.count - RecordCodec.frameCount
+        for index in 0..<4 { records[index] = UInt8(truncatingIfNeeded: count >> (8 * index)) }
+        let rows = BatchRows.make(records: records, first: 1000, previous: 999, epoch: 0, base: Self.base)
+        #expect(throws: StoreError.self) { try BatchRows.read(try #require(rows.first)) { _ in true } }
     }
 
     @Test(arguments: [0, 12, 31, 35, 127].map { UInt8($0) })

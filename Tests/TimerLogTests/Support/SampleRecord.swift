@@ -14,6 +14,7 @@ struct SampleRecord: Sendable {
     var silentFor: Int64?
     var nextFireAt: Int64?
     var owesDelivery = false
+    var actor: Actor?
     var definition: [UInt8] = []
 
     /// Makes a record of a kind, by the kind's number in the log.
@@ -32,7 +33,7 @@ struct SampleRecord: Sendable {
             return SampleRecord(content: .condensed(restingOn: progress.version), at: progress.updatedAt)
         case RecordCodec.drainKind:
             return SampleRecord(
-                content: .drain(isDrained: generator.chance(oneIn: 2)), at: progress.updatedAt)
+                content: .drain(isDrained: generator.chance(oneIn: 2), by: actor(&generator)), at: progress.updatedAt)
         case RecordCodec.importKind:
             let words = (0..<4).map { _ in generator.next() }
             var moved = ImportProgress(
@@ -44,6 +45,7 @@ struct SampleRecord: Sendable {
             moved.isWhole = generator.chance(oneIn: 2)
             moved.isLast = generator.chance(oneIn: 2)
             moved.isCopy = generator.chance(oneIn: 2)
+            moved.by = actor(&generator)
             return SampleRecord(content: .importProgress(moved), at: progress.updatedAt)
         case RecordCodec.kickKind:
             let hash = UInt32.random(in: 0 ... .max, using: &generator)
@@ -62,6 +64,7 @@ struct SampleRecord: Sendable {
             content: .snapshot(lastEvent: Int64.random(in: 0...Int64.max, using: &generator)), at: progress.updatedAt,
             progress: progress, kicks: generator.chance(oneIn: 2) ? .random(&generator) : nil,
             definition: TestSupport.definition(id, rules, labels: labels, payload: payload))
+        if generator.chance(oneIn: 3) { Definition.setTrace(trace(&generator), in: &sample.definition) }
         if sample.kicks == nil {
             // A timer that is no watchdog never stalls; its grid may be its own.
             sample.progress.flags.subtract([.stalled, .unplanned])
@@ -89,7 +92,20 @@ struct SampleRecord: Sendable {
         sample.distance = generator.chance(oneIn: 4) ? 0 : Int64.random(in: 1...999, using: &generator)
         progress.updatedAt = sample.at
         sample.owesDelivery = generator.chance(oneIn: 3)
+        sample.actor = actor(&generator)
         return sample
+    }
+
+    private static func actor(_ generator: inout SeededGenerator) -> Actor? {
+        if generator.chance(oneIn: 2) { return nil }
+        let count = Int.random(in: 1...Actor.mostBytes, using: &generator)
+        return Actor((0..<count).map { _ in UInt8.random(in: 0x21...0x7E, using: &generator) })
+    }
+
+    private static func trace(_ generator: inout SeededGenerator) -> [UInt8] {
+        let parent = Array("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".utf8)
+        let state = Array("a=\(String(repeating: "b", count: Int.random(in: 0...510, using: &generator)))".utf8)
+        return TraceContext(parent: parent[...], state: generator.chance(oneIn: 2) ? state : [])?.kept ?? []
     }
 
     /// Appends the record.
@@ -97,7 +113,8 @@ struct SampleRecord: Sendable {
         switch content {
         case .event(let type, _, _):
             guard let effect else { return }
-            RecordCodec.append(effect, type, distance: distance, definition: definition.span, to: &bytes)
+            RecordCodec.append(
+                effect, type, by: actor, distance: distance, definition: definition.span, to: &bytes)
         case .snapshot(let lastEvent):
             RecordCodec.appendSnapshot(progress, kicks, lastEvent: lastEvent, definition: definition.span, to: &bytes)
         case .kick(let hash, let base):
@@ -109,7 +126,7 @@ struct SampleRecord: Sendable {
             RecordCodec.appendWill(
                 takesDeliveries: takesDeliveries, at: at, definition: definition.span, to: &bytes)
         case .mark(let mark): RecordCodec.append(mark, at: at, to: &bytes)
-        case .drain(let isDrained): RecordCodec.appendDrain(isDrained, at: at, to: &bytes)
+        case .drain(let isDrained, let actor): RecordCodec.appendDrain(isDrained, by: actor, at: at, to: &bytes)
         case .importProgress(let progress): RecordCodec.append(progress, to: &bytes)
         case .delivery(let delivery, _):
             RecordCodec.append(delivery, at: at, isEvent: false, definition.span, to: &bytes)

@@ -25,6 +25,8 @@ enum RecordLine {
             }
             if let fire { append(fire, &writer) }
             append(withDetailsOf: record, &writer)
+            by(record.actor.isEmpty ? nil : Array(row.data[record.actor]), &writer)
+            append(traceOf: row.data.span.extracting(record.definition), &writer)
             writer.member("previous", text: String(record.previous))
             if let outcome = record.outcome {
                 append(outcome, &writer)
@@ -35,6 +37,7 @@ enum RecordLine {
         case .snapshot(let lastEvent):
             head(record, "snapshot", &writer)
             writer.member("lastEvent", text: String(lastEvent))
+            append(traceOf: row.data.span.extracting(record.definition), &writer)
             timer(record, row, showsSecrets: showsSecrets, &writer)
         case .answer(let answer): append(answer, record, &writer)
         case .kick(let hash, let base):
@@ -58,9 +61,10 @@ enum RecordLine {
             head(record, "mark", &writer)
             writer.member("through", text: String(mark.position))
             writer.member("version", mark.version)
-        case .drain(let isDrained):
+        case .drain(let isDrained, let actor):
             head(record, "drain", &writer)
             writer.member("drained", isDrained)
+            by(actor?.name, &writer)
         case .importProgress(let progress):
             append(progress, record, &writer)
         }
@@ -88,6 +92,24 @@ enum RecordLine {
         writer.member("lines", Int64(progress.lines))
         writer.member("isWhole", progress.isWhole)
         writer.member("isLast", progress.isLast)
+        by(progress.by?.name, &writer)
+    }
+
+    /// Writes the name of the actor, if there is one.
+    private static func by(_ name: [UInt8]?, _ writer: inout JSONWriter) {
+        guard let name else { return }
+        writer.key("by")
+        writer.string(name)
+    }
+
+    /// Writes the trace context that the definition, or the prefix of one, keeps.
+    private static func append(traceOf definition: Span<UInt8>, _ writer: inout JSONWriter) {
+        guard let trace = Definition.trace(definition) else { return }
+        writer.key("traceparent")
+        writer.string(trace.parent)
+        if trace.state.isEmpty { return }
+        writer.key("tracestate")
+        writer.string(trace.state)
     }
 
     /// Writes the record of a deleted timer: its definition at the time of the deletion.
