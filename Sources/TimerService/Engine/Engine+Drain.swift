@@ -8,6 +8,7 @@ extension Engine {
     func setDrained(_ isDrained: Bool, _ now: Now) {
         guard isDrained != self.isDrained else { return }
         self.isDrained = isDrained
+        drainedBy = actor
         recordDrain(now)
         guard !isDrained else { return }
         drainStamp &+= 1
@@ -19,7 +20,7 @@ extension Engine {
 
     private func recordDrain(_ now: Now) {
         _ = takePosition()
-        RecordCodec.appendDrain(isDrained, at: now.wall, to: &batch.records)
+        RecordCodec.appendDrain(isDrained, by: drainedBy, at: now.wall, to: &batch.records)
     }
 
     /// Writes again what old rows record of a drain and of imports, as those rows are about to be deleted.

@@ -33,6 +33,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// The last instant at which the server was up before this process; nil for a new log.
     let lastUp: Now?
     var effects: [Effect] = []
+    /// The client of the request whose step is being taken, as its events name it; nil outside of a step.
+    var actor: Actor?
+    /// The trace context of that request in its kept form, which the timers that it makes or changes keep; empty for
+    /// none.
+    var trace: [UInt8] = []
     /// Records that wait for the committer, and the positions that are given out.
     var batch: PendingBatch
     /// Whether the committer knows that records wait.
@@ -49,6 +54,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var isStopping = false
     /// Whether fires, webhooks and changes are stopped, as the log says.
     var isDrained = false
+    /// The client that asked for the newest drain, or for its end; nil where it is not known.
+    var drainedBy: Actor?
     /// A stamp that changes when a drain is taken back, and differs in any other engine, of this process or
     /// another.
     var drainStamp = KernelRandom.words(1)[0]
@@ -172,6 +179,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         swap(&scheduler, &state.scheduler)
         swap(&idempotency, &state.idempotency)
         isDrained = state.isDrained
+        drainedBy = state.drainedBy
         imports = state.imports
         let now = clock.now(isUp: !isDrained)
         // The calendar may have been set back since the wall timers were armed.
@@ -291,7 +299,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             highestVersion = max(highestVersion, effect.progress.version)
             scheduler.withDefinition(effect.slot) { definition in
                 RecordCodec.append(
-                    effect, type, distance: batch.distance(from: previous, to: position),
+                    effect, type, by: actor, distance: batch.distance(from: previous, to: position),
                     definition: definition, to: &batch.records)
             }
             if type == .updated || type == .rescheduled { scheduler.noteRedefined(effect.slot, at: position) }

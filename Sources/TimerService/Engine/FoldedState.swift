@@ -16,6 +16,8 @@ struct FoldedState: ~Copyable {
     let mark: HighWaterMark
     /// Whether fires, webhooks and changes are stopped.
     let isDrained: Bool
+    /// The client that stopped them; nil where it is not known.
+    let drainedBy: Actor?
     /// How far imports have come.
     let imports: ImportTable
     /// The instant at which the timers were armed.
@@ -37,6 +39,7 @@ struct FoldedState: ~Copyable {
         head = fold.head
         mark = fold.mark
         isDrained = fold.isDrained
+        drainedBy = fold.drainedBy
         imports = fold.imports
         armedAt = now
         var scheduler = fold.finish()

@@ -257,6 +257,8 @@ extension Replayer {
         public let event: LogRecord
         /// The whole definition of the event's timer at the event.
         public let definition: [UInt8]
+        /// The name of the event's actor; empty for none.
+        public let actor: [UInt8]
         /// The definition of a deleted timer at its deletion; nil for other timers, or where it is not known.
         public let will: [UInt8]?
     }
@@ -293,7 +295,8 @@ extension Replayer {
                     if let left = delivery.will { will = try bodies.will(at: left.position) }
                     write(
                         ExportedEvent(
-                            delivery: delivery, event: event, definition: Array(data[event.definition]), will: will),
+                            delivery: delivery, event: event, definition: Array(data[event.definition]),
+                            actor: Array(data[event.actor]), will: will),
                         &departed.bytes)
                     departed.count += 1
                 }

@@ -47,6 +47,7 @@ extension Turn {
     public func keep(_ progress: ImportProgress) {
         var progress = progress
         progress.at = now.wall
+        progress.by = engine.actor
         let position = engine.takePosition()
         RecordCodec.append(progress, to: &engine.batch.records)
         if progress.begin == 0 { progress.begin = position }
@@ -118,14 +119,15 @@ extension Turn {
     /// - Parameters:
     ///   - key: the key of its timer.
     ///   - event: the effect that the record of its event describes, whose slot means nothing.
+    ///   - actor: the client whose request made the event; nil for none.
     ///   - definition: the timer's definition at the event, encoded; with the webhook where the timer was deleted.
     ///   - origin: the event's id on the server where it happened.
     ///   - takesDeliveries: whether the webhook of a deleted timer took deliveries; nil where the timer is here.
     /// - Returns: whether the delivery was taken: not where the timer is another one, nor, for a pending delivery,
     ///   where the timer takes none or has as many as it may.
     public func take(
-        _ detail: DeliveryDetail, _ key: borrowing TimerKey, event: Effect, definition: [UInt8], origin: Int64,
-        takesDeliveries: Bool?, since begin: Int64
+        _ detail: DeliveryDetail, _ key: borrowing TimerKey, event: Effect, by actor: Actor? = nil,
+        definition: [UInt8], origin: Int64, takesDeliveries: Bool?, since begin: Int64
     ) throws(ServiceError) -> Bool {
         try checkAvailable()
         var detail = detail
@@ -143,7 +145,7 @@ extension Turn {
             else { return false }
             detail.slot = slot
         }
-        let body = RecordCodec.event(event, definition: definition.span)
+        let body = RecordCodec.event(event, by: actor, definition: definition.span)
         detail.id = engine.takePosition()
         detail.body = detail.id
         RecordCodec.append(

@@ -22,7 +22,15 @@ public import TimerCore
 
     /// Runs `body`, one step of a request, which returns whether it was the last one. The batch counts a request
     /// whose last step wrote records, so that it knows how many are answered once it is on disk.
-    public func step(_ body: () -> Bool) -> Bool {
+    ///
+    /// - Parameters:
+    ///   - actor: the client of the request, which the events of the step name; nil for none.
+    ///   - trace: the trace context of the request in its kept form, which the timers that the step makes, replaces
+    ///     or patches keep; empty for none.
+    public func step(by actor: Actor? = nil, tracing trace: [UInt8] = [], _ body: () -> Bool) -> Bool {
+        let hasOrigin = actor != nil || !trace.isEmpty
+        if hasOrigin { (engine.actor, engine.trace) = (actor, trace) }
+        defer { if hasOrigin { (engine.actor, engine.trace) = (nil, []) } }
         engine.spent += 1
         let before = engine.waitingBytes
         let isLast = body()
@@ -64,6 +72,11 @@ public import TimerCore
         }
     }
 
+    /// Puts the trace context of the request into `definition`, if the request has one.
+    private func setTrace(in definition: inout [UInt8]) {
+        if !engine.trace.isEmpty { Definition.setTrace(engine.trace, in: &definition) }
+    }
+
     private func found(_ key: borrowing TimerKey) throws(ServiceError) -> SlotIndex {
         guard let slot = engine.scheduler.find(key) else { throw .refused(.notFound) }
         return slot
@@ -88,7 +101,8 @@ public import TimerCore
     public func create(
         _ key: borrowing TimerKey, definition: inout [UInt8]
     ) throws(ServiceError) -> SlotIndex {
-        try change { (scheduler, effects) throws(TimerRefusal) in
+        setTrace(in: &definition)
+        return try change { (scheduler, effects) throws(TimerRefusal) in
             try scheduler.create(key, definition: &definition, now, &effects)
         }
     }
@@ -108,6 +122,7 @@ public import TimerCore
         }
         let version = engine.scheduler.progress(slot).version
         if unwanted.names(version) { throw .refused(.versionMismatch(current: version)) }
+        setTrace(in: &definition)
         try change { (scheduler, effects) throws(TimerRefusal) in
             try scheduler.replace(slot, definition: &definition, now, if: condition, &effects)
         }
@@ -136,6 +151,7 @@ public import TimerCore
         let slot = try found(key)
         guard engine.scheduler.progress(slot).version == basis else { return nil }
         let startsWebhook = engine.changesStoppedWebhook(slot, definition)
+        setTrace(in: &definition)
         _ = try change { (scheduler, effects) throws(TimerRefusal) in
             try scheduler.amend(
                 slot, definition: &definition, startsWebhook: startsWebhook, now, if: condition, &effects)
@@ -273,6 +289,7 @@ extension Turn {
     /// Changes the timer at `slot` to what its client declares; see `Scheduler.declare`.
     public func declare(_ slot: SlotIndex, definition: inout [UInt8]) throws(ServiceError) {
         let startsWebhook = engine.changesStoppedWebhook(slot, definition)
+        setTrace(in: &definition)
         _ = try change { (scheduler, effects) throws(TimerRefusal) in
             try scheduler.declare(slot, definition: &definition, startsWebhook: startsWebhook, now, &effects)
         }
