@@ -337,8 +337,10 @@ final class Dispatcher: @unchecked Sendable {
             }
             let builder = WebhookRequestBuilder(
                 version: sending.version, defaultSecrets: configuration.policy.value.secrets)
-            let request = builder.request(
-                sending.event(event, data), by: webhook, timestamp: Clocks.realtime() / 1_000_000_000)
+            var sent = sending.event(event, data)
+            // The attempt is a span of its own in the trace that the timer kept.
+            sent.trace = sent.trace?.caused(by: max(1, KernelRandom.words(1)[0]))
+            let request = builder.request(sent, by: webhook, timestamp: Clocks.realtime() / 1_000_000_000)
             underWay.url = request.url
             self.underWay[attempt.id] = underWay
             return CourierRequest(

@@ -1,4 +1,5 @@
 import Primitives
+public import TimerCore
 import WireJSON
 
 /// Makes the request of an attempt.
@@ -46,9 +47,21 @@ public struct WebhookRequestBuilder: Sendable {
             headers.append(WebhookHeader("webhook-signature", signature))
         }
         if webhook.format == .payload || body == nil { headers += Self.dataHeaders(event) }
-        headers += webhook.headers
+        if let trace = event.trace {
+            headers += Self.headers(of: trace)
+            // A timer of an earlier version may set these headers itself.
+            headers += webhook.headers.filter { !HeaderRules.isAboutTraces($0.name) }
+        } else {
+            headers += webhook.headers
+        }
         return WebhookRequest(
             method: webhook.method, url: webhook.url, headers: headers, body: body, timeoutMs: webhook.timeoutMs)
+    }
+
+    private static func headers(of trace: TraceContext) -> [WebhookHeader] {
+        let parent = WebhookHeader("traceparent", trace.parent)
+        if trace.state.isEmpty { return [parent] }
+        return [parent, WebhookHeader("tracestate", String(decoding: trace.state, as: UTF8.self))]
     }
 
     private static func contentType(_ format: WebhookFormat) -> String {
@@ -135,11 +148,14 @@ public struct WebhookEvent: Sendable {
     public var subject: String
     /// The instant of the event, in milliseconds since 1970.
     public var timeMs: Int64
+    /// The trace that the request belongs to, with the attempt as its span: the receiver's spans are below that one.
+    /// Nil for none.
+    public var trace: TraceContext?
 
     /// Makes an event; the members say what each part is.
     public init(
         id: String, type: String, json: [UInt8], payload: [UInt8]?, data: [(name: String, value: String)],
-        source: String, subject: String, timeMs: Int64
+        source: String, subject: String, timeMs: Int64, trace: TraceContext? = nil
     ) {
         self.id = id
         self.type = type
@@ -149,6 +165,7 @@ public struct WebhookEvent: Sendable {
         self.source = source
         self.subject = subject
         self.timeMs = timeMs
+        self.trace = trace
     }
 }
 

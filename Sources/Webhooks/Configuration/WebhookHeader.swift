@@ -33,6 +33,9 @@ enum HeaderRules {
     /// Whether a header of that name always carries credentials.
     static func isCredential(_ name: String) -> Bool { credentials.contains(name.lowercased()) }
 
+    /// Whether a header of that name says which trace a request belongs to.
+    static func isAboutTraces(_ name: String) -> Bool { traces.contains(name.lowercased()) }
+
     /// Whether two names mean one header.
     static func isSame(_ left: String, _ right: String) -> Bool { left.lowercased() == right.lowercased() }
 

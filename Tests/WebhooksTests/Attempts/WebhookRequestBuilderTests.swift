@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TimerCore
 
 @testable import Webhooks
 
@@ -63,6 +64,22 @@ struct WebhookRequestBuilderTests {
         empty.payload = nil
         let webhook = WebhookConfiguration(url: "https://example.com", format: .payload)
         #expect(builder.request(empty, by: webhook, timestamp: 0).body == Array("null".utf8))
+    }
+
+    @Test(arguments: ["", "a=1,b=2"])
+    func `a trace goes along, in place of what the webhook says of one`(state: String) throws {
+        let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        var traced = event
+        traced.trace = TraceContext(parent: Array(parent.utf8)[...], state: Array(state.utf8))
+        let own = [
+            WebhookHeader("TraceParent", "x"), WebhookHeader("X-A", "b"), WebhookHeader("tracestate", "y"),
+        ]
+        let webhook = WebhookConfiguration(url: "https://example.com", headers: own)
+        let sent = builder.request(traced, by: webhook, timestamp: 0)
+        #expect(sent.values("traceparent") == [parent] && sent.values("TraceParent") == [])
+        #expect(sent.values("tracestate") == (state.isEmpty ? [] : [state]))
+        #expect(sent.values("X-A") == ["b"])
+        #expect(Array(builder.request(event, by: webhook, timestamp: 0).headers.suffix(3)) == own)
     }
 
     @Test(arguments: WebhookFormat.allCases)
