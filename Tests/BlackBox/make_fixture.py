@@ -19,6 +19,7 @@ from webhooks import FAST, SECRET, hooked
 
 FIXTURES = Path(__file__).parent / "Fixtures"
 CENTURY = "36525d"
+TOKEN = "a-token-of-the-fixture"
 KEEP_EVENTS = ("--retain-events", f"{CENTURY},1GiB")
 # Records that every fixture has, and records that fixtures have from format 2 and from format 3 on.
 KINDS = {"event", "snapshot", "answer", "versionFloor", "kick", "condensed", "delivery"}
@@ -110,6 +111,9 @@ def fill(api, receiver):
     api.create(id="cancelled", after=CENTURY, retain=CENTURY, restartable=True)
     api.command("cancelled", "cancel").expect(200)
     api.create(id="completed", after="1ms", retain=CENTURY)
+    trace = {"traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "tracestate": "rojo=00f067aa0ba902b7"}
+    api.post("/v1/timers", {"id": "traced", "after": CENTURY, "labels": {"team": "blue"}}, headers=trace).expect(201)
+    api.command("traced", "suspend").expect(200)
     api.create(id="fired", every=CENTURY, maxFires=2, retain=CENTURY)
     for _ in range(2):
         api.command("fired", "fire").expect(200)
@@ -162,7 +166,8 @@ def move(api):
 def make(directory):
     data = directory / "data"
     compact(data)
-    with Server(*KEEP_EVENTS, data=data) as server, Receiver() as receiver:
+    (directory / "tokens").write_text(TOKEN + "\n")
+    with Server(*KEEP_EVENTS, "--token-file", directory / "tokens", data=data, token=TOKEN) as server, Receiver() as receiver:
         api = server.client
         since = api.get("/v1/timers?limit=1").headers["Event-Id"]
         fill(api, receiver)

@@ -1,6 +1,7 @@
 import HTTPServer
 import Platform
 import Primitives
+import TimerCore
 import Webhooks
 
 /// Decides which requests are let in, by bearer tokens and by the rules that keep other sites' pages out. A gate is
@@ -38,10 +39,17 @@ struct Gate {
     }
 
     /// Refuses a request without a token where one is needed.
-    func authenticate(_ exchange: Exchange, _ route: Route?) throws(Problem) {
-        if exchange.isFromPeer { return try checkToken(of: exchange, peerTokens) }
-        if tokens.isEmpty || route?.isOpen ?? false { return }
+    ///
+    /// - Returns: the client, as events name it; nil where no token is needed. The server that forwards a request has
+    ///   checked its client's token, if servers are given tokens.
+    func authenticate(_ exchange: Exchange, _ route: Route?) throws(Problem) -> Actor? {
+        if exchange.isFromPeer {
+            try checkToken(of: exchange, peerTokens)
+            return tokens.isEmpty ? nil : .token
+        }
+        if tokens.isEmpty || route?.isOpen ?? false { return nil }
         try checkToken(of: exchange, tokens)
+        return .token
     }
 
     private func checkToken(of exchange: Exchange, _ tokens: [[UInt8]]) throws(Problem) {

@@ -126,8 +126,10 @@ enum ExportLine {
         json.endObject()
         json.key("event")
         var event = departing.event
+        let data = departing.definition + departing.actor
         event.definition = 0..<departing.definition.count
-        EventJSON.write(event, departing.definition, &json)
+        event.actor = event.definition.upperBound..<data.count
+        EventJSON.write(event, data, &json)
         if delivery.slot == nil && (delivery.state != .dead || departing.will != nil) {
             json.beginObject("deleted")
             json.member("takesDeliveries", delivery.will?.takesDeliveries ?? true)

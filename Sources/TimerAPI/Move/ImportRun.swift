@@ -235,8 +235,9 @@ final class ImportRun {
             if !isTaken { counts.skipped += 1 } else if !timer.isAgain { counts.timers += 1 }
         case .delivery(let delivery):
             let isTaken = try turn.take(
-                delivery.detail, key(delivery.timer), event: delivery.event, definition: delivery.definition,
-                origin: delivery.origin, takesDeliveries: delivery.takesDeliveries, since: begin)
+                delivery.detail, key(delivery.timer), event: delivery.event, by: delivery.actor,
+                definition: delivery.definition, origin: delivery.origin, takesDeliveries: delivery.takesDeliveries,
+                since: begin)
             if isTaken { counts.deliveries += 1 } else { counts.skipped += 1 }
         }
     }

@@ -9,6 +9,8 @@ struct ImportedDelivery {
     let detail: DeliveryDetail
     /// The effect that the event's record holds.
     let event: Effect
+    /// The client of the other server whose request made the event; nil for none.
+    let actor: Actor?
     /// The definition of the timer at the event, encoded; that of a deleted timer has its webhook.
     let definition: [UInt8]
     /// The position that the event's id names.
@@ -24,6 +26,7 @@ struct ImportedDelivery {
         detail = try Self.detail(delivery)
         let event = try line.object("event")
         (self.event, origin) = try Self.event(event)
+        actor = try Self.actor(event)
         guard let node = event.value("timer"), let id = try FieldReader(document, node).timerID() else {
             throw event.invalid("timer", "`timer` is needed")
         }
@@ -54,6 +57,7 @@ struct ImportedDelivery {
         let createdAt = try delivery.requiredInstant("createdAt")
         guard (0..<(1 << 48)).contains(createdAt) else { throw delivery.invalid("createdAt", "no timer was made then") }
         Definition.setCreatedAt(createdAt, in: &definition)
+        if let trace = try Self.trace(event) { Definition.setTrace(trace.kept, in: &definition) }
         self.definition = definition
     }
 
@@ -82,10 +86,24 @@ struct ImportedDelivery {
         return detail
     }
 
+    private static func actor(_ event: MemberReader) throws(Problem) -> Actor? {
+        guard let name = try event.text("by") else { return nil }
+        guard let actor = Actor(Array(name.utf8)) else { throw event.invalid("by", "this names no client") }
+        return actor
+    }
+
+    private static func trace(_ event: MemberReader) throws(Problem) -> TraceContext? {
+        guard let parent = try event.text("traceparent") else { return nil }
+        guard let trace = TraceContext(parent: Array(parent.utf8)[...]) else {
+            throw event.invalid("traceparent", "this is no `traceparent`")
+        }
+        return trace
+    }
+
     private static func event(_ event: MemberReader) throws(Problem) -> (Effect, origin: Int64) {
         try event.allow([
             "id", "type", "timer", "at", "version", "labels", "payload", "scheduledAt", "latenessUs", "fire", "missed",
-            "nextFireAt", "stalledFor", "silentFor", "reason",
+            "nextFireAt", "stalledFor", "silentFor", "reason", "by", "traceparent",
         ])
         guard let id = try event.text("id").flatMap({ EventID(shown: Array($0.utf8)) }), id.position > 0 else {
             throw event.invalid("id", "this is no event's id")

@@ -19,6 +19,10 @@ package final class Ticket {
     var target = Target()
     var parameter: [UInt8] = []
     package var requestID: [UInt8] = []
+    /// The client, as the events that the request makes name it; nil where no credential is asked for.
+    var actor: Actor?
+    /// The request's trace context in its kept form, for the timers that the request makes or changes; empty for none.
+    var trace: [UInt8] = []
     var operation = Operation.none
     var outcome = Outcome.none
     /// The timer that the request names or made.
@@ -60,6 +64,8 @@ package final class Ticket {
     func reset(serial: UInt64) {
         self.serial = serial
         isRouted = false
+        actor = nil
+        trace = []
         answer = nil
         operation = .none
         outcome = .none
@@ -84,6 +90,7 @@ package final class Ticket {
     /// itself is in the response.
     func releaseMemory() {
         operation = .none
+        trace = []
         outcome = .gone
         document.reset(keeping: APILimits.keptBytes)
         if view.definition.capacity > APILimits.keptBytes { view.definition = [] }

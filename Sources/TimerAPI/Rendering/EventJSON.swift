@@ -48,6 +48,14 @@ package enum EventJSON {
         if reason != .none {
             json.member("reason", reason.name)
         }
+        if !record.actor.isEmpty {
+            json.key("by")
+            json.string(data.span, record.actor)
+        }
+        if let trace = Definition.trace(definition) {
+            json.key("traceparent")
+            json.string(trace.parent)
+        }
         json.endObject()
     }
 
@@ -113,11 +121,14 @@ public enum WebhookEvents {
         return WebhookEvent(
             id: EventID(record.position).text, type: "\(type?.name ?? "")", json: json.bytes,
             payload: Definition.layout(definition.span)?.payload.map { Array(definition[$0]) },
-            data: self.data(record, timer: id), source: source, subject: id, timeMs: record.at)
+            data: self.data(record, data, timer: id), source: source, subject: id, timeMs: record.at,
+            trace: Definition.trace(definition.span))
     }
 
     /// Returns the event's members except labels and payload, for headers.
-    private static func data(_ record: LogRecord, timer: String) -> [(name: String, value: String)] {
+    private static func data(
+        _ record: LogRecord, _ row: [UInt8], timer: String
+    ) -> [(name: String, value: String)] {
         guard case .event(_, let reason, let fire) = record.content else { return [] }
         var data = [("timer", timer), ("at", RFC3339.text(record.at)), ("version", "\(record.progress.version)")]
         if let fire {
@@ -130,6 +141,10 @@ public enum WebhookEvents {
         if let stalledFor = record.stalledFor { data.append(("stalledFor", DurationText.text(stalledFor))) }
         if let silentFor = record.silentFor { data.append(("silentFor", DurationText.text(silentFor))) }
         if reason != .none { data.append(("reason", "\(reason.name)")) }
+        if !record.actor.isEmpty { data.append(("by", String(decoding: row[record.actor], as: UTF8.self))) }
+        if let trace = Definition.trace(row.span.extracting(record.definition)) {
+            data.append(("traceparent", trace.parent))
+        }
         return data
     }
 }

@@ -93,7 +93,7 @@ extension Routing {
         ticket.route = .dashboard
         ticket.isRouted = false
         if exchange.target == [UInt8(ascii: "*")] {
-            try gate.authenticate(exchange, nil)
+            _ = try gate.authenticate(exchange, nil)
             return try gate.checkOrigin(exchange, nil)
         }
         var match = RouteMatch.unknown
@@ -111,7 +111,7 @@ extension Routing {
             ticket.isRouted = true
             ticket.parameter.append(contentsOf: parameter)
         }
-        try gate.authenticate(exchange, route)
+        ticket.actor = try gate.authenticate(exchange, route)
         try gate.checkOrigin(exchange, route)
         if let malformed { throw malformed }
         switch match {

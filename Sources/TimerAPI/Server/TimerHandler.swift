@@ -126,6 +126,7 @@ package final class TimerHandler: LoopHandler {
     func begin(_ ticket: Ticket) {
         if ticket.route == .export { return beginExport(ticket) }
         reader.readIdempotencyKey(ticket)
+        reader.readTrace(ticket)
         if case .none = ticket.outcome { reader.read(ticket) }
         if case .none = ticket.operation, case .none = ticket.outcome {
             ticket.outcome = context.dynamicPage(for: ticket)
@@ -225,7 +226,7 @@ package final class TimerHandler: LoopHandler {
     }
 
     private func step(_ ticket: Ticket, _ turn: borrowing Turn) {
-        ticket.isDecided = turn.step { executor.step(ticket, turn) }
+        ticket.isDecided = turn.step(by: ticket.actor, tracing: ticket.trace) { executor.step(ticket, turn) }
         applied.append(ticket)
     }
 

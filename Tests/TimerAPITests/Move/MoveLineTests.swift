@@ -102,6 +102,35 @@ struct MoveLineTests {
         #expect(timer.arrival.due == .none && !timer.isAgain)
     }
 
+    /// The line of a delivery whose event has further members.
+    private static func delivery(_ more: String) -> [UInt8] {
+        let at = #""2026-02-03T04:05:06.789Z""#
+        let event =
+            #"{"id":"1898231250945671168","type":"fired","timer":"t","at":\#(at),"version":40,"labels":{"a":"b"},"#
+            + #""payload":null,"scheduledAt":\#(at),"latenessUs":5,"fire":1,"missed":0,"nextFireAt":null,"#
+            + #""reason":"manual"\#(more)}"#
+        return Array(#"{"delivery":{"state":"pending","attempts":0,"createdAt":\#(at)},"event":\#(event)}"#.utf8)
+    }
+
+    @Test func `the event of a delivery brings its client and its trace`() throws {
+        let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        let line = Self.delivery(#","by":"token","traceparent":"\#(parent)""#)
+        guard case .delivery(let delivery) = try read(line), case .delivery(let plain) = try read(Self.delivery(""))
+        else {
+            Issue.record("the line is no delivery's")
+            return
+        }
+        let trace = Definition.trace(delivery.definition.span)
+        #expect(delivery.actor == .token && trace?.parent == parent)
+        let none = Definition.trace(plain.definition.span)
+        #expect(plain.actor == nil && none == nil)
+    }
+
+    @Test(arguments: [#","by":"a b""#, #","by":7"#, #","traceparent":"00-x""#])
+    func `a client or a trace that can't be is refused`(_ more: String) {
+        #expect(throws: Problem.self) { try read(Self.delivery(more)) }
+    }
+
     @Test(arguments: ["key", "namespace", "idempotencyKey", "x"])
     func `lines of other types are refused by their name`(_ name: String) {
         #expect {
