@@ -158,6 +158,17 @@ struct RecordCodecTests {
         #expect(throws: StoreError.self) { try BatchRows.read(try #require(rows.first)) { _ in true } }
     }
 
+    @Test func `an answer that shows a timer leaves its trace out`() throws {
+        let plain = definition("t", labels: [("a", "b")], payload: [0x31])
+        let parent = Array("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".utf8)
+        var traced = plain
+        Definition.setTrace(try #require(TraceContext(parent: parent[...])).kept, in: &traced)
+        let shown = ShownTimer(
+            status: 201, eventID: 7, now: Now(elapsed: 1, wallOffset: 2), progress: TimerProgress(), kicks: nil,
+            definition: traced)
+        #expect(ShownTimer(shown.encode())?.definition == plain)
+    }
+
     @Test(arguments: [0, 12, 31, 35, 127].map { UInt8($0) })
     func `an unknown kind is refused`(_ kind: UInt8) throws {
         var records: [UInt8] = []
