@@ -23,6 +23,10 @@ package struct Problem: Error {
     /// The commands that exist, if the path named none of them.
     var commands: [TimerCommand]?
     var didYouMean: String?
+    /// The scope that the request takes and the key lacks.
+    var scope: StaticString?
+    /// The beginning of the ids of the timers that the key is for.
+    var idPrefix: [UInt8]?
     var current: Int64?
     var outcome: String?
     var oldest: EventID?
@@ -75,6 +79,11 @@ package struct Problem: Error {
         writeCommands(&json, "allowed", allowed)
         writeCommands(&json, "commands", commands)
         writeText(&json, "didYouMean", didYouMean)
+        if let scope { json.member("scope", scope) }
+        if let idPrefix {
+            json.key("idPrefix")
+            json.string(idPrefix)
+        }
         if let current {
             json.member("current", current)
         }

@@ -20,6 +20,7 @@ enum ProblemKind: String, CaseIterable {
     case crossOrigin = "cross-origin"
     case misdirected
     case unauthorized
+    case forbidden
     case ownerUnavailable = "owner-unavailable"
     case storageUnavailable = "storage-unavailable"
     case shuttingDown = "shutting-down"
@@ -36,7 +37,7 @@ enum ProblemKind: String, CaseIterable {
         switch self {
         case .invalidRequest, .invalidSchedule, .unknownField: 400
         case .unauthorized: 401
-        case .crossOrigin: 403
+        case .crossOrigin, .forbidden: 403
         case .notFound: 404
         case .methodNotAllowed: 405
         case .illegalTransition, .notAWatchdog, .timerExists, .idempotencyInProgress, .stillRunning: 409
@@ -69,13 +70,14 @@ enum ProblemKind: String, CaseIterable {
         case .versionMismatch: "The timer has moved on"
         case .idempotencyMismatch: "The idempotency key was used for another request"
         case .idempotencyInProgress: "The first request with this idempotency key is under way"
-        case .timerLimit: "There are as many timers as may be"
+        case .timerLimit: "There are as many as may be"
         case .streamLimit: "There are as many streams as may be"
         case .eventsExpired: "Events after that point are no longer kept"
         case .overloaded: "More is under way than the server holds"
         case .crossOrigin: "Another site's page may not do that"
         case .misdirected: "The request was meant for another host"
         case .unauthorized: "A token is needed"
+        case .forbidden: "The key does not allow that"
         case .ownerUnavailable: "Another node answers for the timer"
         case .storageUnavailable: "Storage takes no writes now"
         case .shuttingDown: "The server is stopping"
@@ -109,7 +111,8 @@ enum ProblemKind: String, CaseIterable {
         case .versionMismatch: "Read the timer again and decide again; `current` is its version."
         case .idempotencyMismatch: "Use a new key for a new request."
         case .idempotencyInProgress: "Repeat the request in a moment."
-        case .timerLimit: "Delete timers, or start the server with a larger `--max-timers`."
+        case .timerLimit:
+            "`detail` says of what. Delete timers, or start the server with a larger `--max-timers`; revoke keys."
         case .streamLimit: "Close streams, or start the server with a larger `--max-streams`."
         case .eventsExpired: "List the timers again, then follow from the list's `Event-Id`."
         case .overloaded: "Repeat the request after `Retry-After`. `outcome` is `none`: nothing was changed."
@@ -120,6 +123,9 @@ enum ProblemKind: String, CaseIterable {
             "Use localhost or the address, start the server with `--allow-host` and the name that `detail` has, or give it "
                 + "tokens."
         case .unauthorized: "Send `Authorization: Bearer` with a token of the server's token file."
+        case .forbidden:
+            "Use a key with the scope that `scope` names, or one that is for other timers than those whose ids begin with "
+                + "`idPrefix`. A key's rights never change. Nothing was changed."
         case .ownerUnavailable:
             "Repeat the request after `Retry-After`, or at `owner`, the node that answers for the timer, if that is "
                 + "known. With `outcome` `none` nothing was changed; with `unknown` repeat the request with its "

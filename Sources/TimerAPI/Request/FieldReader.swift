@@ -44,9 +44,11 @@ struct FieldReader {
     }
 
     /// Reads an instant in wall milliseconds.
-    func instant() throws(Problem) -> Int64? {
+    ///
+    /// - Parameter kind: the kind of problem that an unreadable instant is.
+    func instant(_ kind: ProblemKind = .invalidSchedule) throws(Problem) -> Int64? {
         guard let text = try text() else { return nil }
-        do throws(TextError) { return try RFC3339.parse(text) } catch { throw invalid(error.message, .invalidSchedule) }
+        do throws(TextError) { return try RFC3339.parse(text) } catch { throw invalid(error.message, kind) }
     }
 
     /// Reads a whole number of at least one.

@@ -1,0 +1,102 @@
+public import TimerCore
+public import WireJSON
+
+/// Access keys as clients see them.
+public enum KeyJSON {
+    /// Writes a key.
+    ///
+    /// - Parameters:
+    ///   - lastUsedAt: wall milliseconds of the minute in which the key was used last; nil for never.
+    ///   - secret: a new secret, which is shown this once; nil where there is none.
+    static func write(_ key: AccessKey, lastUsedAt: Int64?, secret: KeySecret? = nil, _ json: inout JSONWriter) {
+        json.beginObject()
+        json.key("id")
+        json.string(key.id.text)
+        writeMembers(key, &json)
+        json.member("lastUsedAt", instant: lastUsedAt)
+        if let secret {
+            json.key("secret")
+            json.string(secret.text)
+        }
+        json.endObject()
+    }
+
+    /// Writes the members of a key that its maker chose, and when it was made.
+    public static func writeMembers(_ key: AccessKey, _ json: inout JSONWriter) {
+        json.key("name")
+        json.string(key.name)
+        json.key("scopes")
+        json.beginArray()
+        for scope in key.scopes.names { json.string(scope) }
+        json.endArray()
+        json.key("idPrefix")
+        if key.idPrefix.isEmpty { json.null() } else { json.string(key.idPrefix) }
+        json.member("createdAt", instant: key.createdAt)
+        json.member("expiresAt", instant: key.expiresAt)
+    }
+}
+
+/// A page of the list of keys, in the order in which they were made.
+struct KeyPage {
+    private let limit: Int
+    /// The place of the key after which the page begins; nil for the first page.
+    private let after: Place?
+
+    /// The place of a key in the list, whether or not the key is still there.
+    private struct Place: Comparable {
+        let createdAt: Int64
+        let id: KeyID
+
+        init(_ key: AccessKey) { (createdAt, id) = (key.createdAt, key.id) }
+
+        /// Reads a cursor: `createdAt`, a dot, the id.
+        init?(_ text: [UInt8]) {
+            let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            guard parts.count == 2, let createdAt = Int64(String(decoding: parts[0], as: UTF8.self)),
+                let id = KeyID(parts[1])
+            else { return nil }
+            (self.createdAt, self.id) = (createdAt, id)
+            // A number has many spellings, a cursor one.
+            guard text.elementsEqual(cursor.utf8) else { return nil }
+        }
+
+        var cursor: String { "\(createdAt).\(id.text)" }
+
+        static func < (left: Place, right: Place) -> Bool { (left.createdAt, left.id) < (right.createdAt, right.id) }
+    }
+
+    /// Reads which page a request asks for.
+    init(_ target: Target) throws(Problem) {
+        var query = QueryReader(target)
+        let most = Int64(APILimits.listMaximum)
+        limit = Int(try query.number("limit", in: 1...most, default: Int64(APILimits.listDefault)))
+        after = try query.one("cursor").map { text throws(Problem) in
+            guard let place = Place(text) else {
+                throw QueryReader.invalid("cursor", "this is no `next` of a page of keys")
+            }
+            return place
+        }
+        try query.finish()
+    }
+
+    /// Returns the page of all `keys`, which come in the order of the list.
+    ///
+    /// - Parameter lastUse: returns when a key was used last.
+    func text(of keys: [AccessKey], lastUse: (AccessKey) -> Int64?) -> [UInt8] {
+        let rest = keys.drop { key in after.map { Place(key) <= $0 } ?? false }
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("keys")
+        json.beginArray()
+        for key in rest.prefix(limit) { KeyJSON.write(key, lastUsedAt: lastUse(key), &json) }
+        json.endArray()
+        json.key("next")
+        if rest.count > limit, let last = rest.prefix(limit).last {
+            json.string(Place(last).cursor)
+        } else {
+            json.null()
+        }
+        json.endObject()
+        return json.bytes
+    }
+}
