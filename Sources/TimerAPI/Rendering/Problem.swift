@@ -136,6 +136,8 @@ extension Problem {
         switch error {
         case .refused(let refusal):
             self.init(refusal, timer: timer)
+        case .keyRefused(let refusal):
+            self.init(refusal)
         case .storageUnavailable:
             self.init(repeatable: .storageUnavailable, "storage takes no writes now; nothing was changed")
         case .overloaded:

@@ -29,6 +29,8 @@ public struct LogRecord: Sendable, Equatable {
         case drain(isDrained: Bool, by: Actor?)
         /// The progress of an import.
         case importProgress(ImportProgress)
+        /// An access key as it is from here on, nil where it is revoked, and the principal that changed it.
+        indirect case key(KeyID, AccessKey?, by: KeyGrantor)
     }
 
     /// The record's position in the log; also the id of its event.

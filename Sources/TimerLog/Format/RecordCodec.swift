@@ -20,6 +20,7 @@ public enum RecordCodec {
     static let willKind: UInt8 = 41
     static let drainKind: UInt8 = 42
     static let importKind: UInt8 = 43
+    static let keyKind: UInt8 = 44
     /// The flag in the kind of a record that holds the whole definition, not only its prefix.
     static let wholeFlag: UInt8 = 0x80
     /// The flag in the kind of an event that is to be delivered.
@@ -230,6 +231,7 @@ public enum RecordCodec {
         case willKind: return will(bytes, body, &offset, into: &record)
         case drainKind: return drain(bytes, &offset, into: &record)
         case importKind: return importProgress(bytes, &offset, into: &record)
+        case keyKind: return key(bytes, &offset, into: &record)
         case answerKind, answerPartKind, timerAnswerKind:
             return answer(bytes, body, &offset, kind & kindMask, into: &record)
         case kickKind: return kick(bytes, &offset, into: &record)

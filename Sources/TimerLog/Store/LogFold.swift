@@ -53,6 +53,8 @@ public struct LogFold: ~Copyable {
     public private(set) var drainedBy: Actor?
     /// The progress of imports: the newest record of each.
     public private(set) var imports = ImportTable()
+    /// All access keys.
+    public private(set) var keys = KeyRing()
     /// Position up to which rows were deleted: `previous` of the first row. Nil before the first row.
     public private(set) var deletedThrough: Int64?
     /// Position of the oldest record; nil for an empty log.
@@ -155,6 +157,9 @@ public struct LogFold: ~Copyable {
             return true
         case .importProgress(let progress):
             imports.note(progress)
+            return true
+        case .key(let id, let key, _):
+            keys.set(key, for: id)
             return true
         }
     }

@@ -76,6 +76,7 @@ extension Engine {
     func abandon() {
         lock.withLock {
             isStopping = true
+            access.ring.publish(nil)
             fates.abandon()
             unknownPositions.note(after: shownHead, through: batch.givenOut)
             bell.took(batch.requests)

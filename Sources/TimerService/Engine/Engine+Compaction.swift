@@ -12,7 +12,7 @@ extension Engine {
         var head: Int64
         /// The instant, in wall milliseconds.
         var wall: Int64
-        /// Timers and answers that the log has to keep, and the bytes of their definitions and texts.
+        /// Timers, answers and keys that the log has to keep, and the bytes of their definitions and texts.
         var liveRecords: Int
         var liveBytes: Int
         /// Bytes of pending deliveries' events, estimated.
@@ -26,8 +26,9 @@ extension Engine {
         lock.withLock(.compaction) {
             Upkeep(
                 restarts: restarts, head: batch.head, wall: instant().wall,
-                liveRecords: scheduler.count + idempotency.count,
-                liveBytes: scheduler.definitionBytes + idempotency.answerBytes, deliveryBytes: deliveryBytes,
+                liveRecords: scheduler.count + idempotency.count + keys.count,
+                liveBytes: scheduler.definitionBytes + idempotency.answerBytes + keys.count * Self.keyBytes,
+                deliveryBytes: deliveryBytes,
                 carriedDeliveryBytes: carriedDeliveryBytes)
         }
     }
@@ -46,8 +47,12 @@ extension Engine {
         var deliveries: [CarriedDelivery] = []
         /// Definitions of deleted timers, with the positions of their records.
         var wills: [(definition: [UInt8], position: Int64)] = []
-        /// The number of entries, which are numbered in this order: bases, answers, kicks, deliveries, wills.
-        var count: Int { bases.count + answers.count + kicks.count + deliveries.count + wills.count }
+        /// Access keys.
+        var keys: [AccessKey] = []
+        /// The number of entries, which are numbered in this order: bases, answers, kicks, deliveries, wills, keys.
+        var count: Int {
+            bases.count + answers.count + kicks.count + deliveries.count + wills.count + keys.count
+        }
     }
 
     /// A kick in a row to be deleted: its timer, by hash and base as in the record, and the version that the kick
@@ -128,8 +133,12 @@ extension Engine {
         if index < carried.kicks.count { return carryKick(carried.kicks[index]) }
         index -= carried.kicks.count
         if index < carried.deliveries.count { return carryDelivery(carried.deliveries[index]) }
-        let (definition, position) = carried.wills[index - carried.deliveries.count]
-        carryWill(definition, position)
+        index -= carried.deliveries.count
+        if index < carried.wills.count {
+            let (definition, position) = carried.wills[index]
+            return carryWill(definition, position)
+        }
+        carryKey(carried.keys[index - carried.wills.count])
     }
 
     /// Writes the floor of versions, a drain and the progress of imports again, whose records may be in old rows.

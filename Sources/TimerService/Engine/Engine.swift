@@ -61,6 +61,9 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var drainStamp = KernelRandom.words(1)[0]
     /// How far imports have come.
     var imports = ImportTable()
+    /// All access keys, as the loops see them too: see `Engine+Keys`.
+    var keys = KeyRing()
+    let access: SharedAccess
     /// The cost of the commands of this hold of the lock so far: see `EngineConfiguration.holdLimit`.
     var spent = 0
     /// The instant at which the fire loop is to wake, and whether that loop stood still.
@@ -108,6 +111,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         lease = shared.lease
         alarm = shared.alarm
         sockets = shared.sockets
+        access = shared.access
         unknownPositions = shared.unknownPositions
         fates = Fates(unknownPositions: shared.unknownPositions.ranges)
         lock = MeteredLock(measuresAll: configuration.measuresEveryHold)
@@ -136,6 +140,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Refuses further changes for good. The last record says until when the server was up, if a timer counts that.
     func close() {
         lock.withLock {
+            recordAllKeyUses()
             if availability == .open && scheduler.countsUptime { tick() }
             isStopping = true
             afterChanges(instant())
@@ -181,6 +186,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         isDrained = state.isDrained
         drainedBy = state.drainedBy
         imports = state.imports
+        keys = state.keys
+        publishKeys()
         let now = clock.now(isUp: !isDrained)
         // The calendar may have been set back since the wall timers were armed.
         if now.wallOffset < state.armedAt.wallOffset { scheduler.rebuildWallWheel(now) }

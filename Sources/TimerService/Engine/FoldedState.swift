@@ -20,6 +20,8 @@ struct FoldedState: ~Copyable {
     let drainedBy: Actor?
     /// How far imports have come.
     let imports: ImportTable
+    /// All access keys.
+    let keys: KeyRing
     /// The instant at which the timers were armed.
     let armedAt: Now
 
@@ -41,6 +43,7 @@ struct FoldedState: ~Copyable {
         isDrained = fold.isDrained
         drainedBy = fold.drainedBy
         imports = fold.imports
+        keys = fold.keys
         armedAt = now
         var scheduler = fold.finish()
         stoppable = scheduler.armAll(now, holding: holdsUnsubscribed, moved: moved)

@@ -73,6 +73,7 @@ final class LogCompaction {
     /// Returns whether more is to do at once.
     func round(_ reader: any LogReader) throws(StoreError) -> Bool {
         while engine.forgetKeys(), !pacing.isStopping, !log.hasEnded {}
+        engine.recordKeyUses()
         try boundary.look(reader, rows: tuning.rowsPerRound)
         let (upkeep, kept) = (engine.upkeep, engine.configuration)
         let moved = boundary.move(to: upkeep.wall - kept.retainMilliseconds, keeping: kept.retainBytes)
@@ -139,6 +140,7 @@ final class LogCompaction {
                 carried.kicks.append(
                     Engine.CarriedKick(hash: hash, base: base, version: record.progress.version))
             }
+            if case .key(_, let key?, _) = record.content { carried.keys.append(key) }
             if case .answer(let answer) = record.content { carried.answers.append((answer, record.position)) }
             if let delivery = Self.delivery(record, row) { carried.deliveries.append(delivery) }
             if case .will = record.content {

@@ -150,6 +150,9 @@ public final class TimerService: Sendable {
     /// Position of the oldest event that may be kept.
     public var oldestKept: Int64 { log.value?.oldestKept ?? 1 }
 
+    /// The access keys of the log, and their uses.
+    public var access: SharedAccess { shared.access }
+
     /// Reports to an operator that a row of old events can't be shown.
     public func note(unreadable error: StoreError) { report(.eventsUnreadable(error)) }
 
@@ -178,6 +181,8 @@ final class SharedParts: Sendable {
     /// The bell that wakes the committer.
     let bell: CommitBell
     let timeSource: any TimeSource
+    /// The access keys of the log, as the threads around the engine see them.
+    let access = SharedAccess()
     /// The lease under which an engine's state may be shown; nil where it always may be.
     let lease: Lease?
 

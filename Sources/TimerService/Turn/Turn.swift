@@ -243,6 +243,8 @@ public struct TimerView: Sendable {
 public enum ServiceError: Error, Sendable, Equatable {
     /// The state machine refused the command.
     case refused(TimerRefusal)
+    /// The rules of access keys refused the change.
+    case keyRefused(KeyRefusal)
     /// Storage takes no writes now; nothing was changed.
     case storageUnavailable
     /// More work waits for the disk than may wait; nothing was changed.

@@ -47,6 +47,8 @@ struct SampleRecord: Sendable {
             moved.isCopy = generator.chance(oneIn: 2)
             moved.by = actor(&generator)
             return SampleRecord(content: .importProgress(moved), at: progress.updatedAt)
+        case RecordCodec.keyKind:
+            return SampleRecord(content: .random(keyFrom: &generator), at: progress.updatedAt)
         case RecordCodec.kickKind:
             let hash = UInt32.random(in: 0 ... .max, using: &generator)
             let base = Int64.random(in: 0 ... .max, using: &generator)
@@ -128,6 +130,7 @@ struct SampleRecord: Sendable {
         case .mark(let mark): RecordCodec.append(mark, at: at, to: &bytes)
         case .drain(let isDrained, let actor): RecordCodec.appendDrain(isDrained, by: actor, at: at, to: &bytes)
         case .importProgress(let progress): RecordCodec.append(progress, to: &bytes)
+        case .key(let id, let key, let grantor): RecordCodec.append(key, of: id, by: grantor, at: at, to: &bytes)
         case .delivery(let delivery, _):
             RecordCodec.append(delivery, at: at, isEvent: false, definition.span, to: &bytes)
         }
@@ -151,5 +154,27 @@ struct SampleRecord: Sendable {
     var kept: [UInt8] {
         guard let effect, !RecordCodec.holdsDefinition(effect) else { return definition }
         return Array(definition.prefix(Definition.prefixCount(definition.span) ?? 0))
+    }
+}
+
+extension LogRecord.Content {
+    /// A key with any of the members that a key may have, or its end.
+    static func random(keyFrom generator: inout SeededGenerator) -> LogRecord.Content {
+        let id = KeyID(random: generator.next())
+        let grantor = [KeyGrantor.nobody, .token, .key(KeyID(random: generator.next()))]
+            .randomElement(using: &generator)
+        if generator.chance(oneIn: 5) { return .key(id, nil, by: grantor ?? .nobody) }
+        let scopes = KeyScopes(rawValue: UInt8.random(in: 1...15, using: &generator))
+        let hasPrefix = !scopes.contains(.admin) && generator.chance(oneIn: 2)
+        let digests = (0..<2).compactMap { _ in KeyDigest(generator.bytes(KeyDigest.count)) }
+        var key = AccessKey(
+            id: id, name: generator.chance(oneIn: 2) ? "n\u{e4}me" : String(repeating: "x", count: 128), scopes: scopes,
+            idPrefix: hasPrefix ? Array("job-".utf8) : [], createdAt: generator.number(), newest: digests[0])
+        if generator.chance(oneIn: 2) { key.expiresAt = generator.number() }
+        if generator.chance(oneIn: 2) { key.lastUsedAt = generator.number() }
+        if generator.chance(oneIn: 2) {
+            key.older = AccessKey.OlderSecret(digest: digests[1], until: generator.number())
+        }
+        return .key(id, key, by: grantor ?? .nobody)
     }
 }

@@ -67,6 +67,8 @@ enum RecordLine {
             by(actor?.name, &writer)
         case .importProgress(let progress):
             append(progress, record, &writer)
+        case .key(let id, let key, let grantor):
+            append(id, key, by: grantor, record, &writer)
         }
         writer.endObject()
         writer.newline()
@@ -110,6 +112,25 @@ enum RecordLine {
         if trace.state.isEmpty { return }
         writer.key("tracestate")
         writer.string(trace.state)
+    }
+
+    /// Writes the record of an access key. Its secrets' hashes are left out.
+    private static func append(
+        _ id: KeyID, _ key: AccessKey?, by grantor: KeyGrantor, _ record: LogRecord, _ writer: inout JSONWriter
+    ) {
+        head(record, "key", &writer)
+        writer.key("key")
+        writer.string(id.text)
+        switch grantor {
+        case .nobody: break
+        case .token: writer.member("by", "token")
+        case .key(let id):
+            writer.key("by")
+            writer.string(id.text)
+        }
+        guard let key else { return writer.member("revoked", true) }
+        KeyJSON.writeMembers(key, &writer)
+        writer.member("lastUsedAt", instant: key.lastUsedAt)
     }
 
     /// Writes the record of a deleted timer: its definition at the time of the deletion.
