@@ -20,6 +20,8 @@ final class ExportStream {
         case letters
         /// Timers that changed since the export began.
         case changes
+        /// Access keys as they are then.
+        case keys
         case end
     }
 
@@ -37,6 +39,8 @@ final class ExportStream {
     private var after: UInt64?
     private var letterAfter: Int64 = 0
     private var walksDead = true
+    /// The keys that are left; nil before the first of them is written.
+    private var keys: ArraySlice<AccessKey>?
     /// The timer whose deliveries are being written, and the deliveries that are left.
     private var group: (key: TimerKey, left: ArraySlice<DeliveryDetail>)?
     private var letters: ArraySlice<DeliveryDetail> = []
@@ -101,6 +105,7 @@ final class ExportStream {
         case .timers: writeTimers()
         case .letters: writeLetters()
         case .changes: writeChanges()
+        case .keys: writeKeys()
         case .end: return end()
         }
         return .more
@@ -281,7 +286,7 @@ final class ExportStream {
         if walksDead {
             walksDead = false
         } else if letters.isEmpty {
-            goOn(to: isDrained ? .end : .changes)
+            goOn(to: isDrained ? .keys : .changes)
         } else {
             letterAfter = .max - 1
         }
@@ -320,7 +325,23 @@ final class ExportStream {
             ExportLine.write(view, isHeld: false, isAgain: true, showsSecrets: showsSecrets, &json)
         }
         lines += views.count
-        if isDone { goOn(to: .end) }
+        if isDone { goOn(to: .keys) }
+    }
+
+    /// Writes a few keys.
+    private func writeKeys() {
+        if keys == nil {
+            engine.turn { turn in
+                keys = turn.accessKeys.all[...]
+                rest = turn.head
+            }
+        }
+        guard let some = keys?.prefix(APILimits.appliedPerStep), !some.isEmpty else { return goOn(to: .end) }
+        keys = keys?.dropFirst(some.count)
+        for key in some {
+            KeyLine.write(key, lastUsedAt: service.access.lastUse(of: key), showsSecrets: showsSecrets, &json)
+        }
+        lines += some.count
     }
 
     private func end() -> Progress {

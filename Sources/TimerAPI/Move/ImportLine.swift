@@ -8,6 +8,8 @@ enum ImportLine {
     case head(isDrained: Bool, versionFloor: Int64)
     case timer(ImportedTimer)
     case delivery(ImportedDelivery)
+    /// An access key; nil where it is left out, as its secrets are masked.
+    case key(AccessKey?)
     /// The last line, with the number of lines before it.
     case end(lines: Int64)
 
@@ -33,6 +35,7 @@ enum ImportLine {
             self = .timer(try ImportedTimer(document, line, dropsSecrets: dropsSecrets, zones: zones))
         case "delivery":
             self = .delivery(try ImportedDelivery(document, line, dropsSecrets: dropsSecrets, zones: zones))
+        case "key": self = .key(try KeyLine.read(line, dropsSecrets: dropsSecrets))
         case "end":
             try line.allow(["end", "lines"])
             self = .end(lines: try line.required("lines", in: 0...(.max)))

@@ -16,6 +16,8 @@ struct ImportRequest {
     /// The hash of the body.
     let fingerprint: Hash128
     let body: [UInt8]
+    /// The principal that sends the request, by whose rights keys are taken.
+    var grantor = KeyGrantor.nobody
 
     /// The most lines of a part.
     private static let mostLines = 100_000

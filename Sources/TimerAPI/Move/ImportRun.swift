@@ -31,6 +31,7 @@ final class ImportRun {
     /// The number of lines that are applied.
     private var done = 0
     private var newTimers = 0
+    private var newKeys = 0
     private var isLast = false
     private var isCopy: Bool
     private var counts = (timers: 0, deliveries: 0, skipped: 0)
@@ -92,7 +93,7 @@ final class ImportRun {
                     pointer: "/lines")
             }
             isLast = true
-        case .timer, .delivery:
+        case .timer, .delivery, .key:
             guard !isFirst else {
                 throw Problem(.invalidRequest, "an export begins with the line `export`", pointer: "")
             }
@@ -145,6 +146,10 @@ final class ImportRun {
         guard isAlone(turn) else { return }
         let begin = known?.begin ?? .max
         for item in items {
+            if case .key(let key?) = item.content {
+                guard check(key, turn, item.line) else { return }
+                continue
+            }
             guard case .timer(let timer) = item.content else { continue }
             let key = key(timer.id)
             if !timer.isAgain && !turn.exists(key) { newTimers += 1 }
@@ -165,9 +170,25 @@ final class ImportRun {
                 .timerLimit, "the server holds \(detail) timers and may hold \(most): the part has \(newTimers) more")
             return
         }
+        guard turn.accessKeys.count + newKeys <= KeyRing.most else {
+            problem = Problem(.isFull)
+            return
+        }
         phase = .apply
         if let known, known.part == request.part { done = known.lines }
         next = done
+    }
+
+    /// Checks whether a key may be taken. Returns false where the part is refused.
+    private func check(_ key: AccessKey, _ turn: borrowing Turn, _ line: Int) -> Bool {
+        do throws(ServiceError) {
+            if turn.accessKeys[key.id] == nil { newKeys += 1 }
+            _ = try turn.takenKey(key, request.policy, by: request.grantor)
+            return true
+        } catch {
+            problem = request.problem(Problem(error, timer: []), line: line)
+            return false
+        }
     }
 
     /// Whether no other request has gone on with the import since this one looked; otherwise the part is refused.
@@ -228,6 +249,11 @@ final class ImportRun {
         switch content {
         case .head(_, let floor): try turn.raiseVersionFloor(floor)
         case .end: break
+        case .key(let key):
+            guard let key, try turn.takeKey(key, request.policy, by: request.grantor) else {
+                counts.skipped += 1
+                return
+            }
         case .timer(let timer):
             var definition = timer.definition
             let isTaken = try turn.take(
