@@ -285,6 +285,7 @@ extension TimerService {
     }
 
     private func discard(_ active: ActiveLog) {
+        shared.access.ring.publish(nil)
         active.close()
         active.engine.leave()
         shared.alarm.arm(boottime: .max)
