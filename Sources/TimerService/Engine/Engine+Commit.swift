@@ -1,3 +1,4 @@
+import Platform
 import TimerCore
 import TimerLog
 
