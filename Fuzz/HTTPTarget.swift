@@ -30,8 +30,10 @@ private func requireClean() {
     require(LiveServer.shared.timerCount == 0, "timers are left that were to be deleted")
 }
 
-/// Sends `pieces` on a new connection, closes its sending side, and returns everything that comes back.
+/// Sends `pieces` on a new connection, closes its sending side, and returns everything that comes back. A stream and a
+/// `wait` go on after that: of them what has come is returned.
 private func exchange(_ pieces: [[UInt8]]) -> [UInt8] {
+    let mayWait = has("%", in: pieces) || has("wait", in: pieces)
     let client = LiveServer.shared.connect()
     defer { close(client) }
     for piece in pieces {
@@ -44,12 +46,25 @@ private func exchange(_ pieces: [[UInt8]]) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 65536)
     while true {
         var wanted = pollfd(fd: client, events: Int16(POLLIN), revents: 0)
-        let ready = retrying { unsafe Int(poll(&wanted, 1, 5000)) }
+        let ready = retrying { unsafe Int(poll(&wanted, 1, mayWait ? 500 : 5000)) }
+        if ready == 0 && mayWait { return received }
         require(ready == 1, "neither answered nor closed: \(String(decoding: received, as: UTF8.self))")
         let count = retrying { unsafe recv(client, &buffer, buffer.count, 0) }
         guard count > 0 else { return received }
         received += buffer[..<count]
+        if endsInStream(received) { return received }
     }
+}
+
+private func has(_ word: String, in pieces: [[UInt8]]) -> Bool {
+    String(decoding: pieces.joined(), as: UTF8.self).contains(word)
+}
+
+/// Whether the last answer is a stream, whose head is whole.
+private func endsInStream(_ received: [UInt8]) -> Bool {
+    let text = String(decoding: received, as: UTF8.self)
+    guard let head = text.ranges(of: "X-Accel-Buffering: no").last else { return false }
+    return text[head.upperBound...].contains("\r\n\r\n")
 }
 
 /// Repeats a call that a signal interrupted: the fuzzer uses an alarm.
