@@ -171,7 +171,8 @@ class ClusterFollower(Follower):
             except TimeoutError:
                 self._is_open = self._is_open or bool(self.patience)
             except Lost:
-                if self._is_open:
+                # What a lost owner cut, a slow reader reads to the cut long after, when the server may be stopping.
+                if self._is_open and not self.is_slow:
                     self.crew.record.note("cut", follower=self.name, opened=process)
             finally:
                 connection.close()
