@@ -135,12 +135,14 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
 
     func headCame(_ call: PeerCall) {
         guard case .sent = stage else { return call.cancel() }
-        if call.status == 421 || call.status == 401 {
+        let isRefused = call.status == 401 && !names(TimerHandler.clientUnauthorized, call)
+        if call.status == 421 || isRefused {
             // The other server does not answer for the timer, not yet or no longer, or it does not know this one.
-            if call.status == 401 { desk.forwarding.tokenWasRefused() }
+            if isRefused { desk.forwarding.tokenWasRefused() }
             call.cancel()
             return again()
         }
+        ticket.isJudgedByOwner = true
         guard call.hasLength else { return beginStream(call) }
         stage = .answering
         let length = call.headers.first("content-length").flatMap { Int($0.text) } ?? 0
@@ -181,7 +183,8 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     func ended(_ call: PeerCall) {
         switch stage {
         case .answering:
-            if isRepeat, isInProgress(call) { return again() }
+            // An earlier sending of the same request may still be under way.
+            if isRepeat, names("idempotency-in-progress", call) { return again() }
             desk.forwarding.count(.answered)
             if exchange.method == .head, let length = call.headers.first("content-length").flatMap({ Int($0.text) }) {
                 // The library counts the bytes that it does not send.
@@ -215,9 +218,9 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         }
     }
 
-    /// Whether the answer is the problem that an earlier sending of the same request is still under way.
-    private func isInProgress(_ call: PeerCall) -> Bool {
-        call.headers.first(Self.problemHeader)?.equals("idempotency-in-progress") ?? false
+    /// Whether the answer is this problem.
+    private func names(_ problem: StaticString, _ call: PeerCall) -> Bool {
+        call.headers.first(Self.problemHeader)?.equals(problem) ?? false
     }
 
     /// The header line by which another server names a problem to this one.
@@ -234,6 +237,8 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     }
 
     private func beginStream(_ call: PeerCall) {
+        // The credential may have ended while the other server was asked.
+        guard handler.stillTakes(ticket) else { return refuseClient(call) }
         guard let answer = ticket.answer.take() else {
             call.cancel()
             return end()
@@ -338,6 +343,11 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     /// The client has gone.
     private func clientGone() {
         guard !isDone else { return }
+        switch stage {
+        case .sent, .answering: handler.noteAbandoned(ticket)
+        case .waiting where isRepeat: handler.noteAbandoned(ticket)
+        case .waiting, .streaming, .done: break
+        }
         let call = call
         end()
         call?.cancel()
@@ -352,10 +362,25 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         if drainedSince == nil { drainedSince = Clocks.monotonic() }
     }
 
+    /// Ends the request, as the credential of its client has ended. One that may change something is finished.
+    func endUnauthorized() {
+        switch stage {
+        case .streaming: endStream()
+        case .waiting where ticket.isStream, .sent where ticket.isLongPoll: refuseClient(call)
+        case .waiting, .sent, .answering, .done: break
+        }
+    }
+
+    private func refuseClient(_ call: PeerCall?) {
+        handler.fillUnauthorized(ticket)
+        answer()
+        call?.cancel()
+    }
+
     /// Ends the stream; without its last chunk where it is an export, or the rest of an event has not come.
     private func endStream() {
         guard case .streaming(let stream) = stage else { return }
-        let isComplete = isWhole && !ticket.isExport
+        let isComplete = isWhole && !ticket.isExport && !handler.isHistory(ticket)
         clientGone()
         if isComplete { stream.finish() } else { stream.abort() }
     }

@@ -56,6 +56,10 @@ final class ForwardingDesk: RequestDesk {
         for request in requests.values { request.drain() }
     }
 
+    func end(where hasEnded: (Ticket) -> Bool) {
+        for request in requests.values where hasEnded(request.ticket) { request.endUnauthorized() }
+    }
+
     // MARK: What a request asks for
 
     /// Whether the server that answers is known.
@@ -68,9 +72,11 @@ final class ForwardingDesk: RequestDesk {
     func call(_ request: ForwardedRequest) -> PeerCall? {
         guard let destination = routes.value.owner, let link = link(to: destination) else { return nil }
         let ticket = request.ticket
+        let client = handler.client(of: ticket)
         return link.forward(
-            ticket.exchange, leavingOut: { $0.equalsIgnoringCase("request-id") },
-            adding: [("request-id", ticket.requestID)], to: request)
+            ticket.exchange,
+            leavingOut: { $0.equalsIgnoringCase("request-id") || $0.equalsIgnoringCase(client.name) },
+            adding: [("request-id", ticket.requestID), client], to: request)
     }
 
     /// Keeps a request for the next try.

@@ -26,6 +26,7 @@ enum WordRules {
             "HTTPServer/ResponseHead.swift": "copies static strings",
             "HTTPServer/SocketAddress.swift": "the kernel's address structures stay in there",
             "Platform/Accepting.swift": "the kernel fills in an address",
+            "Platform/AppendedFile.swift": "opens, polls and writes a file",
             "Platform/CRC32C.swift": "hands bytes to the C function that knows the instruction",
             "Platform/Clocks.swift": "the kernel fills in a timespec",
             "Platform/Epoll.swift": "the kernel fills in an array of events, and counters",

@@ -2,12 +2,17 @@ import HTTPServer
 import Platform
 import Primitives
 import TimerCore
+import TimerService
 import Webhooks
 
-/// Decides which requests are let in, by bearer tokens and by the rules that keep other sites' pages out. A gate is
-/// immutable; a change of the tokens makes another one.
+/// Decides which requests are let in, by tokens, by keys, and by the rules that keep other sites' pages out. A gate is
+/// immutable; a change of the tokens or the keys makes another one.
 struct Gate {
+    /// The number of the gate among those of its loop.
+    let serial: UInt64
     private let tokens: [[UInt8]]
+    /// The keys; nil where another server owns the log, and so knows them.
+    private let keys: KeyRing?
     /// The tokens of which a server that forwards a request must prove one; not empty where there is a listener for
     /// such servers.
     private let peerTokens: [[UInt8]]
@@ -17,19 +22,24 @@ struct Gate {
     /// for, and on loopback the browser may run on the machine of a user who has one.
     private let checksHost: [Bool]
     private let refusedHosts: RefusedHosts
+    /// The credential of the clients that are asked for none.
+    private let anonymous: Credential
 
-    /// Makes a gate that asks for one of `tokens`; if there are none, it lets every client in.
+    /// Makes a gate that asks for one of `tokens` or of `keys`; if there are no tokens, it lets every client in.
     ///
     /// - Parameters:
     ///   - listeners: the server's listeners, in its order.
     ///   - peerTokens: the tokens of which a server that forwards a request must have one.
     ///   - refusedHosts: takes note of the names that `Host` may not have.
     init(
-        _ listeners: [BoundAddress], allowedHosts: [HostRule], tokens: [[UInt8]], peerTokens: [[UInt8]] = [],
-        refusedHosts: RefusedHosts
+        _ listeners: [BoundAddress], allowedHosts: [HostRule], tokens: [[UInt8]], keys: KeyRing? = nil,
+        peerTokens: [[UInt8]] = [], refusedHosts: RefusedHosts, serial: UInt64 = 0
     ) {
+        self.serial = serial
+        anonymous = Credential([], .nobody, until: .max, gate: serial)
         self.refusedHosts = refusedHosts
         self.tokens = tokens
+        self.keys = keys
         self.peerTokens = peerTokens
         self.allowedHosts = allowedHosts
         checksHost = listeners.map { listener in
@@ -38,39 +48,138 @@ struct Gate {
         }
     }
 
-    /// Refuses a request without a token where one is needed.
+    /// Finds the client of a request by its credential. Refuses a request without one where one is needed.
     ///
-    /// - Returns: the client, as events name it; nil where no token is needed. The server that forwards a request has
-    ///   checked its client's token, if servers are given tokens.
-    func authenticate(_ exchange: Exchange, _ route: Route?) throws(Problem) -> Actor? {
-        if exchange.isFromPeer {
-            try checkToken(of: exchange, peerTokens)
-            return tokens.isEmpty ? nil : .token
-        }
-        if tokens.isEmpty || route?.isOpen ?? false { return nil }
-        try checkToken(of: exchange, tokens)
-        return .token
+    /// - Parameters:
+    ///   - route: nil where the target leads to no route.
+    ///   - known: the credential of the connection's request before this one; nil for none.
+    func authenticate(
+        _ exchange: Exchange, _ route: Route?, known: Credential?
+    ) throws(Problem) -> Credential {
+        if exchange.isFromPeer { return try authenticateRelayed(exchange) }
+        if tokens.isEmpty || route?.isOpen ?? false { return anonymous }
+        let line = try Self.authorization(of: exchange)
+        // The credential of a request that was asked for none has no line, and proves nothing.
+        if let known, !known.line.isEmpty, known.isGood(at: serial), known.isGiven(by: line) { return known }
+        return try judge(Array(line))
     }
 
-    private func checkToken(of exchange: Exchange, _ tokens: [[UInt8]]) throws(Problem) {
+    /// Judges the text of an `Authorization` line.
+    private func judge(_ line: [UInt8]) throws(Problem) -> Credential {
+        guard let bearer = Self.bearer(in: line[...]) else {
+            throw Problem(.unauthorized, "send `Authorization: Bearer` with a token or a key")
+        }
+        if Self.isOne(bearer, of: tokens) { return Credential(line, .token, until: .max, gate: serial) }
+        guard KeySecret.id(in: bearer) != nil else { throw .unknownCredential }
+        guard let keys else { return Credential(line, .unproved, until: .max, gate: serial) }
+        return try judge(secret: bearer, by: keys, line)
+    }
+
+    private func judge(
+        secret: ArraySlice<UInt8>, by keys: KeyRing, _ line: [UInt8]
+    ) throws(Problem) -> Credential {
+        switch KeySecret.judge(secret, by: keys, at: Clocks.realtime() / 1_000_000) {
+        case .good(let key, let until): Credential(line, .key(KeyHolder(key)), until: until, gate: serial)
+        case .expired, .unknown: throw .unknownCredential
+        }
+    }
+
+    /// Finds the client of a request that another server has forwarded. That server proves that it is one, and says who
+    /// its client is; a key it can't judge, so it hands on what its client has sent.
+    private func authenticateRelayed(_ exchange: Exchange) throws(Problem) -> Credential {
+        guard let line = exchange.header("authorization")?.bytes, let bearer = Self.bearer(in: line),
+            Self.isOne(bearer, of: peerTokens)
+        else {
+            var problem = Problem(.unauthorized, "this is no token of the cluster")
+            problem.isOfServer = true
+            throw problem
+        }
+        // A server that knows of no keys sends no such line, and lets in what has a token.
+        let client = exchange.header(Self.clientHeader)?.bytes ?? Self.tokenWord[...]
+        return try judgeRelayed(Array(client))
+    }
+
+    private func judgeRelayed(_ client: [UInt8]) throws(Problem) -> Credential {
+        if client == Self.tokenWord {
+            return Credential(client, tokens.isEmpty ? .nobody : .token, until: .max, gate: serial)
+        }
+        if client == Self.nobodyWord {
+            guard tokens.isEmpty else { throw .unknownCredential }
+            return Credential(client, .nobody, until: .max, gate: serial)
+        }
+        guard let keys else { throw .misdirectedByPeer }
+        return try judge(secret: client[...], by: keys, client)
+    }
+
+    /// Whether a credential that an earlier gate has let in is still good.
+    func stillTakes(_ credential: Credential) -> Bool {
+        if credential.isGood(at: serial) { return true }
+        do throws(Problem) {
+            let judged: Credential
+            if credential.line.isEmpty {
+                guard tokens.isEmpty else { return false }
+                judged = anonymous
+            } else if Self.bearer(in: credential.line[...]) == nil {
+                judged = try judgeRelayed(credential.line)
+            } else {
+                judged = try judge(credential.line)
+            }
+            let (old, new) = (credential.principal, judged.principal)
+            // What only another server can judge is none of this gate's.
+            if old.isUnproved || new.isUnproved { return true }
+            guard old.key?.scopes == new.key?.scopes, old.key?.idPrefix == new.key?.idPrefix else { return false }
+            credential.renew(as: judged)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// The header by which a server tells the one that owns the log who its client is: `token`, `nobody`, or the secret
+    /// of a key.
+    static let clientHeader: StaticString = "timerd-client"
+    private static let tokenWord = Array("token".utf8)
+    private static let nobodyWord = Array("nobody".utf8)
+
+    /// Returns the value of the header for a client's request.
+    static func client(_ exchange: Exchange, _ principal: Principal) -> [UInt8] {
+        switch principal {
+        case .nobody: nobodyWord
+        case .token: tokenWord
+        case .key, .unproved: (exchange.header("authorization")?.bytes).flatMap(bearer).map(Array.init) ?? nobodyWord
+        }
+    }
+
+    /// Returns the id of the key that a client claims to have, if only the owner of the log can judge that.
+    static func claimedKey(_ exchange: Exchange, _ principal: Principal) -> [UInt8]? {
+        guard principal.isUnproved, let line = exchange.header("authorization")?.bytes else { return nil }
+        return bearer(in: line).flatMap { KeySecret.id(in: $0) }.map { Array($0.text.utf8) }
+    }
+
+    private static func authorization(of exchange: Exchange) throws(Problem) -> ArraySlice<UInt8> {
         guard exchange.headers.count(of: "authorization") < 2 else {
             throw Problem(.invalidRequest, "`Authorization` is given twice: send the one that is meant")
         }
-        let prefix = "bearer "
-        guard let value = exchange.header("authorization")?.bytes, value.count > prefix.utf8.count,
-            String(decoding: value.prefix(prefix.utf8.count), as: UTF8.self).lowercased() == prefix
-        else { throw Problem(.unauthorized, "send `Authorization: Bearer` with a token of the server's token file") }
-        let given = Array(value.dropFirst(prefix.utf8.count).drop { $0 == UInt8(ascii: " ") })
-        // Every token is compared in full, so that the time taken does not show how much of a token was right.
-        var isKnown = false
-        for token in tokens { isKnown = Self.constantTimeEquals(token, given) || isKnown }
-        guard isKnown else { throw Problem(.unauthorized, "the token is not known") }
+        guard let line = exchange.header("authorization")?.bytes else {
+            throw Problem(.unauthorized, "send `Authorization: Bearer` with a token or a key")
+        }
+        return line
     }
 
-    private static func constantTimeEquals(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-        var difference = UInt8(left.count == right.count ? 0 : 1)
-        for index in left.indices { difference |= left[index] ^ (index < right.count ? right[index] : 0) }
-        return difference == 0
+    /// Returns the credential of an `Authorization` line; nil where it has another scheme.
+    private static func bearer(in line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        let scheme = "bearer "
+        guard line.count > scheme.utf8.count,
+            String(decoding: line.prefix(scheme.utf8.count), as: UTF8.self).lowercased() == scheme
+        else { return nil }
+        return line.dropFirst(scheme.utf8.count).drop { $0 == UInt8(ascii: " ") }
+    }
+
+    /// Compares every token in full, so that the time taken does not show how much of a token was right.
+    private static func isOne(_ given: ArraySlice<UInt8>, of tokens: [[UInt8]]) -> Bool {
+        var isKnown = false
+        for token in tokens { isKnown = ConstantTime.equals(token, given) || isKnown }
+        return isKnown
     }
 
     /// Refuses the requests of other sites' pages: those under foreign host names, and changes and

@@ -21,6 +21,25 @@ public enum KeyJSON {
         json.endObject()
     }
 
+    /// Writes a client that has no key, and may do everything, in the form of a key.
+    ///
+    /// - Parameter name: `token`; nil for a client that is asked for no credential.
+    static func writeOfEverything(name: [UInt8]?, _ json: inout JSONWriter) {
+        json.beginObject()
+        for member in ["id", "name"] as [StaticString] {
+            json.key(member)
+            if let name { json.string(name) } else { json.null() }
+        }
+        json.beginArray("scopes")
+        for scope in KeyScopes.admin.names { json.string(scope) }
+        json.endArray()
+        for member in ["idPrefix", "createdAt", "expiresAt", "lastUsedAt"] as [StaticString] {
+            json.key(member)
+            json.null()
+        }
+        json.endObject()
+    }
+
     /// Writes the members of a key that its maker chose, and when it was made.
     public static func writeMembers(_ key: AccessKey, _ json: inout JSONWriter) {
         json.key("name")
@@ -79,12 +98,11 @@ struct KeyPage {
         try query.finish()
     }
 
-    /// Returns the page of all `keys`, which come in the order of the list.
+    /// Writes the page of all keys in `ring`.
     ///
     /// - Parameter lastUse: returns when a key was used last.
-    func text(of keys: [AccessKey], lastUse: (AccessKey) -> Int64?) -> [UInt8] {
-        let rest = keys.drop { key in after.map { Place(key) <= $0 } ?? false }
-        var json = JSONWriter()
+    func write(_ ring: KeyRing, lastUse: (AccessKey) -> Int64?, _ json: inout JSONWriter) {
+        let rest = ring.all.drop { key in after.map { Place(key) <= $0 } ?? false }
         json.beginObject()
         json.key("keys")
         json.beginArray()
@@ -97,6 +115,5 @@ struct KeyPage {
             json.null()
         }
         json.endObject()
-        return json.bytes
     }
 }

@@ -11,11 +11,28 @@ extension Problem {
         return problem
     }
 
+    /// The refusal of a webhook without a secret of its own.
+    static var needsOwnSecret: Problem {
+        Problem(
+            .invalidRequest,
+            "the server signs webhooks without a secret of their own by its default one: a key with an `idPrefix` sets a "
+                + "`secret`", pointer: "/webhook/secret")
+    }
+
     /// The refusal of a key that is for other timers.
     static func forbiddenBeyond(_ idPrefix: [UInt8]) -> Problem {
         let prefix = String(decoding: idPrefix, as: UTF8.self)
         var problem = Problem(.forbidden, "this key is for single timers whose ids begin with `\(prefix)`")
         problem.idPrefix = idPrefix
+        return problem
+    }
+
+    /// The refusal of a key by a server that does not know the keys, and answers the request itself.
+    ///
+    /// - Parameter owner: the URL of the node that knows them; nil if it is unknown.
+    static func cannotJudge(owner: String?) -> Problem {
+        var problem = Problem.elsewhere(owner: owner)
+        problem.detail = "only the node that owns the timers knows the keys; a token is known here too"
         return problem
     }
 

@@ -64,7 +64,8 @@ enum ExportLine {
             json.raw(definition, payload)
         }
         if layout.webhook != nil {
-            WebhookJSON.write(definition, layout, isStopped: false, showsSecrets: showsSecrets, &json)
+            WebhookJSON.write(
+                definition, layout, isStopped: false, secrets: showsSecrets ? .shown : .masked, &json)
         }
         json.endObject()
     }

@@ -4,7 +4,7 @@ import TimerService
 
 /// Every export of one loop. Confined to the loop.
 final class ExportTable {
-    private var exports: [UInt64: ExportStream] = [:]
+    private var exports: [UInt64: (export: ExportStream, credential: Credential)] = [:]
     private let inbox: LoopInbox
 
     /// The most steps of one export in a round, so that others have their turn.
@@ -13,21 +13,21 @@ final class ExportTable {
     init(_ inbox: LoopInbox) { self.inbox = inbox }
 
     /// Adds an export that has begun. Its first step follows.
-    func add(_ export: ExportStream) {
-        exports[export.id] = export
+    func add(_ export: ExportStream, _ credential: Credential) {
+        exports[export.id] = (export, credential)
         inbox.wake()
     }
 
     /// Gives lines that a replay thread has written to their export, if it is still under way.
     func received(_ result: Result<Replayer.ExportedDeliveries, StoreError>, forID id: UInt64) {
-        exports[id]?.received(result)
+        exports[id]?.export.received(result)
     }
 
     /// Takes a few steps of each export.
     func step() {
         guard !exports.isEmpty else { return }
         var hasMore = false
-        for (id, export) in exports {
+        for (id, (export, _)) in exports {
             var left = Self.stepsPerRound
             stepping: while true {
                 switch export.step() {
@@ -49,12 +49,17 @@ final class ExportTable {
 
     /// Cuts the exports whose clients have taken nothing for long. `now` is in monotonic nanoseconds.
     func cutSilent(now: Int64) {
-        for (id, export) in exports where export.cutIfSilent(now: now) { exports[id] = nil }
+        for (id, (export, _)) in exports where export.cutIfSilent(now: now) { exports[id] = nil }
     }
 
     /// Ends every export without its last line, as the server stops.
-    func drain() {
-        for export in exports.values { export.cancel() }
-        exports = [:]
+    func drain() { end { _ in true } }
+
+    /// Ends the exports whose clients' credentials have ended, without their last lines.
+    func end(where hasEnded: (Credential) -> Bool) {
+        for (id, (export, credential)) in exports where hasEnded(credential) {
+            export.cancel()
+            exports[id] = nil
+        }
     }
 }

@@ -140,9 +140,9 @@ enum BatchForm {
     // MARK: The answer
 
     /// Writes a result after those that `json` has.
-    func write(_ result: BatchResult, _ json: inout JSONWriter, requestID: [UInt8]) {
+    func write(_ result: BatchResult, _ json: inout JSONWriter, requestID: [UInt8], to principal: Principal) {
         if self == .array, json.count == 0 { json.beginArray() }
-        result.write(&json, requestID: requestID)
+        result.write(&json, requestID: requestID, to: principal)
         if self == .lines { json.newline() }
     }
 

@@ -80,10 +80,13 @@ enum BatchResult {
     }
 
     /// Writes the result as a JSON object.
-    func write(_ json: inout JSONWriter, requestID: [UInt8]) {
+    func write(_ json: inout JSONWriter, requestID: [UInt8], to principal: Principal) {
         json.beginObject()
         json.key("status")
         switch self {
+        case .timer(_, let id, _) where principal.isKickOnly, .whole(_, let id, _) where principal.isKickOnly:
+            json.integer(204)
+            json.member("id", text: id)
         case .timer(let status, let id, let version):
             json.integer(Int64(status))
             json.member("id", text: id)
@@ -91,12 +94,14 @@ enum BatchResult {
         case .whole(let status, _, let view):
             json.integer(Int64(status))
             json.key("timer")
-            TimerJSON.write(view, &json)
+            TimerJSON.write(view, seesMasks: principal.seesMasks, &json)
         case .deleted(let id):
             json.integer(204)
             json.member("id", text: id)
         case .refused(let error, let id):
-            ProblemText(Problem(error, timer: id)).write(&json, requestID: requestID)
+            var problem = Problem(error, timer: id)
+            if principal.isKickOnly { problem.hideState() }
+            ProblemText(problem).write(&json, requestID: requestID)
         case .problem(let text):
             text.write(&json, requestID: requestID)
         }

@@ -18,6 +18,8 @@ final class BatchRun {
     let form: BatchForm
     private let body: [UInt8]
     private let ranges: [Range<Int>]
+    private let principal: Principal
+    private let rule: WebhookRule
     private let siphash: SipHash
     private let zones: any ZoneSource
     private var isBrief: Bool
@@ -40,8 +42,11 @@ final class BatchRun {
     private var output = JSONWriter()
 
     init(
-        _ body: [UInt8], _ form: BatchForm, isBrief: Bool, keepsParts: Bool, siphash: SipHash, zones: any ZoneSource
+        _ body: [UInt8], _ form: BatchForm, isBrief: Bool, keepsParts: Bool, by principal: Principal = .nobody,
+        _ rule: WebhookRule = .none, siphash: SipHash, zones: any ZoneSource
     ) throws(Problem) {
+        self.principal = principal
+        self.rule = rule
         self.body = body
         self.form = form
         self.isBrief = isBrief
@@ -86,7 +91,7 @@ final class BatchRun {
 
     private func writeResult(_ result: BatchResult, _ requestID: [UInt8]) {
         let start = output.count
-        form.write(result, &output, requestID: requestID)
+        form.write(result, &output, requestID: requestID, to: principal)
         guard case .whole(_, _, let view) = result else { return }
         wholeBytes += output.count - start - view.definition.count
     }
@@ -110,9 +115,11 @@ final class BatchRun {
         if document.kind(document.root) == .object, let timer = document.member(document.root, "apply") {
             return .declare(try declaration(timer, document))
         }
+        if !principal.allows(.write) { throw .forbidden(.write) }
         let timer = try TimerBody(document, zones: zones)
+        try principal.check(.write, timer: timer.id)
         let id = timer.id ?? makeID()
-        definitions.append(try timer.definition(id: id))
+        definitions.append(try rule.checked(timer.definition(id: id)))
         return .create(TimerKey(id: id.span, siphash: siphash), id: id, definition: definitions.count - 1)
     }
 
@@ -125,7 +132,10 @@ final class BatchRun {
             throw Problem(.invalidRequest, "a command line needs the timer's `id`", pointer: "/id")
         }
         let id = document.string(node)
+        try principal.check(name == "kick" ? .kick : .write, timer: id)
         let condition = try condition(document)
+        // Whether the condition holds would show the version of a timer that the key can't read.
+        if principal.isKickOnly && condition != .none { throw .forbidden(.read) }
         let known = name == "delete" || TimerCommand.allCases.contains { "\($0.name)" == name }
         guard known else { throw Problem(.invalidRequest, "there is no command `\(name)`", pointer: "/command") }
         let own: Set<String> = ["command", "id", "ifMatch"]
@@ -175,7 +185,8 @@ final class BatchRun {
             guard let id = body.id else {
                 throw Problem(.invalidRequest, "an `apply` line needs the timer's `id`", pointer: "/id")
             }
-            return try Declaration(body, id: id, key: TimerKey(id: id.span, siphash: siphash), if: condition)
+            try principal.check(.write, timer: id)
+            return try Declaration(body, id: id, key: TimerKey(id: id.span, siphash: siphash), if: condition, rule)
         } catch {
             throw Self.inApply(error)
         }

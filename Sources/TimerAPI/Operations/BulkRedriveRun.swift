@@ -6,6 +6,8 @@ import WireJSON
 final class BulkRedriveRun {
     let isDry: Bool
     private var timer: TimerKey?
+    /// The id of the timer that the selector names; nil for none.
+    private(set) var timerID: [UInt8]?
     private var labels: [[UInt8]] = []
     private var after: Int64 = 0
     /// The newest dead letter that the run examines; without this bound new ones could keep the run from ending.
@@ -22,7 +24,8 @@ final class BulkRedriveRun {
         for field in try document.members(of: document.root) {
             switch String(decoding: document.keyBytes(field), as: UTF8.self) {
             case "timer":
-                timer = try FieldReader(document, field).timerID().map { TimerKey(id: $0.span, siphash: siphash) }
+                timerID = try FieldReader(document, field).timerID()
+                timer = timerID.map { TimerKey(id: $0.span, siphash: siphash) }
             case "labels":
                 labels = try FieldReader(document, field).labelList()
             default: throw Problem(noField: field, of: "a selector", document)

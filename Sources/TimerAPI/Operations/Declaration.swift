@@ -21,20 +21,24 @@ struct Declaration {
     private let body: TimerBody
     private let condition: VersionCondition
     private let unless: VersionCondition
+    private let rule: WebhookRule
     /// The definition, made outside of the lock; nil if it depends on the secrets of the present timer.
     private let definition: [UInt8]?
 
     /// - Parameters:
     ///   - condition: the versions at which a timer may change; any but `none` requires a timer.
     ///   - unless: the versions at which the timer may not change.
+    ///   - rule: the rule of the webhook.
     init(
-        _ body: TimerBody, id: [UInt8], key: TimerKey, if condition: VersionCondition, unless: VersionCondition = .none
+        _ body: TimerBody, id: [UInt8], key: TimerKey, if condition: VersionCondition, unless: VersionCondition = .none,
+        _ rule: WebhookRule = .none
     ) throws(Problem) {
         self.body = body
         self.id = id
         self.key = key
         self.condition = condition
         self.unless = unless
+        self.rule = rule
         definition = body.keepsSecrets ? nil : try body.definition(id: id)
     }
 
@@ -69,7 +73,7 @@ struct Declaration {
     /// Returns the definition in place of `present`, which is empty for a new timer.
     private func declared(over present: [UInt8]) -> Result<[UInt8], Problem> {
         do throws(Problem) {
-            return .success(try body.definition(id: id, over: present))
+            return .success(try rule.checked(body.definition(id: id, over: present), over: present))
         } catch {
             return .failure(error)
         }

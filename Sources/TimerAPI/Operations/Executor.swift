@@ -29,6 +29,7 @@ struct Executor {
                 problem.detail = fault
             }
             if ticket.mayBePartlyApplied { problem.markPartlyApplied() }
+            if ticket.principal.isKickOnly { problem.hideState() }
             ticket.outcome = .problem(problem)
         }
         if ticket.isUnderWay && !ticket.outcome.needsStore { closeKey(of: ticket, turn) }
@@ -69,13 +70,13 @@ struct Executor {
             return try readForPut(key, ticket, turn)
         case .replace(let key, let basis, var definition, let condition, let unless):
             guard
-                let slot = try turn.replace(
+                let (slot, isNew) = try turn.replace(
                     key, basis: basis, definition: &definition, if: condition, unless: unless)
             else {
                 ticket.operation = .readForPut(key, condition, unless: unless)
                 return try readForPut(key, ticket, turn)
             }
-            show(slot, status: 200, ticket, turn)
+            show(slot, status: isNew ? 201 : 200, ticket, turn)
         case .declare(let declaration, let isDry): try declare(declaration, isDry: isDry, ticket, turn)
         case .readForPatch(let key, let condition):
             return try readForPatch(key, condition, ticket, turn)
@@ -118,9 +119,9 @@ struct Executor {
             ticket.outcome = .bulk(run.counts)
         case .deliveries(let operation): return try perform(operation, ticket, turn)
         case .drain, .importPart, .importState: return try move(ticket, turn)
+        case .keys(let request): try perform(request, ticket, turn)
         case .stream(let plan): try open(plan, ticket, turn)
-        case .subscribe(let plan):
-            try subscribe(plan, ticket, turn)
+        case .subscribe(let plan): try subscribe(plan, ticket, turn)
         }
         return true
     }
@@ -192,8 +193,9 @@ struct Executor {
             do throws(Problem) {
                 ticket.operation = .amend(
                     key, basis: ticket.view.progress.version,
-                    definition: try MergePatch.definition(
-                        ticket.view, ticket.document, zones: service.zones), condition)
+                    definition: try webhookRule(ticket).checked(
+                        MergePatch.definition(ticket.view, ticket.document, zones: service.zones),
+                        over: ticket.view.definition), condition)
             } catch {
                 ticket.operation = .fail(error, unlessMissing: key)
             }
@@ -202,8 +204,9 @@ struct Executor {
                 let body = try TimerBody(ticket.document, zones: service.zones)
                 ticket.operation = .replace(
                     key, basis: ticket.view.progress.version,
-                    definition: try body.definition(id: ticket.parameter, replacing: ticket.view.definition),
-                    condition, unless: unless)
+                    definition: try webhookRule(ticket).checked(
+                        body.definition(id: ticket.parameter, replacing: ticket.view.definition),
+                        over: ticket.view.definition), condition, unless: unless)
             } catch {
                 // The problem does not depend on whether the timer exists: PUT may create it.
                 ticket.rest(on: ticket.view.position)
@@ -220,6 +223,10 @@ struct Executor {
         default:
             break
         }
+    }
+
+    private func webhookRule(_ ticket: Ticket) -> WebhookRule {
+        WebhookRule(ticket.principal) { service.signsByDefault }
     }
 
     private func perform(
@@ -298,6 +305,7 @@ struct Executor {
         try turn.subscribe(key, slot)
         if turn.head != head {
             plan.subscribedAt = turn.head
+            ticket.hasActivated = true
             if plan.since == nil {
                 // The stream begins here: its first event is the one that its subscription caused.
                 plan.head = EventID(head)

@@ -32,6 +32,7 @@ enum Operation {
     case drain(Bool)
     case importPart(ImportRun)
     case importState(ImportState)
+    indirect case keys(KeyRequest)
     indirect case stream(StreamPlan)
     /// Subscribes a stream that is admitted: activates the timer if it still waits for a subscriber.
     indirect case subscribe(StreamPlan)

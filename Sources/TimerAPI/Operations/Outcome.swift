@@ -20,6 +20,7 @@ enum Outcome {
     case needsEvents(DeliveryEventReading)
     indirect case delivery(DeliveryEntry)
     case deliveries(DeliveryListRun)
+    indirect case keys(KeyAnswer)
     /// A stream of events.
     indirect case stream(StreamPlan)
     /// The positions of the parts of a stored answer, which are shown, or after which a request under way goes on.

@@ -49,7 +49,7 @@ enum Replay {
         var json = JSONWriter()
         for part in parts {
             guard let results = BatchResult.read(part.answer) else { return false }
-            for result in results { form.write(result, &json, requestID: ticket.requestID) }
+            for result in results { form.write(result, &json, requestID: ticket.requestID, to: ticket.principal) }
         }
         let ending = form.ending(isEmpty: json.count == 0)
         ticket.outcome = .page(status: 200, type: form.mediaType, json.bytes + ending)

@@ -19,8 +19,14 @@ package final class Ticket {
     var target = Target()
     var parameter: [UInt8] = []
     package var requestID: [UInt8] = []
-    /// The client, as the events that the request makes name it; nil where no credential is asked for.
-    var actor: Actor?
+    /// The credential of the client; nil before it is judged.
+    private(set) var credential: Credential?
+    /// The credential of the connection's newest request that had a good one.
+    private var known: Credential?
+    /// Whether the server that owns the log has judged the credential, which this one could not, and has let it in.
+    package var isJudgedByOwner = false
+    /// The client.
+    var principal: Principal { credential?.principal ?? .nobody }
     /// The request's trace context in its kept form, for the timers that the request makes or changes; empty for none.
     var trace: [UInt8] = []
     var operation = Operation.none
@@ -43,6 +49,8 @@ package final class Ticket {
     var newestPart: Int64 = 0
     /// Whether the outcome is a stored answer.
     var isReplay = false
+    /// Whether the stream has started its timer, which waited for a subscriber.
+    var hasActivated = false
     /// Whether the response is filled already.
     var isRendered = false
     /// Whether memory was reserved for the answer, or none is needed.
@@ -64,7 +72,8 @@ package final class Ticket {
     func reset(serial: UInt64) {
         self.serial = serial
         isRouted = false
-        actor = nil
+        credential = nil
+        isJudgedByOwner = false
         trace = []
         answer = nil
         operation = .none
@@ -75,6 +84,7 @@ package final class Ticket {
         isUnderWay = false
         newestPart = 0
         isReplay = false
+        hasActivated = false
         isRendered = false
         hasRoom = false
         attempts = 0
@@ -107,6 +117,18 @@ package final class Ticket {
 
     private static func isRequestID(_ bytes: ArraySlice<UInt8>) -> Bool {
         !bytes.isEmpty && bytes.count <= APILimits.requestIDBytes && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    }
+
+    /// The most bytes of a line that a connection remembers while it is idle.
+    private static let longestKnown = 512
+
+    /// Judges the client's credential.
+    ///
+    /// - Parameter isNew: whether the credential is judged although the connection knows it.
+    func authenticate(_ route: Route?, by gate: Gate, isNew: Bool = false) throws(Problem) {
+        let judged = try gate.authenticate(exchange, route, known: isNew ? nil : known)
+        credential = judged
+        if (1...Self.longestKnown).contains(judged.line.count) { known = judged }
     }
 
     /// Notes that the answer rests on the record at `position` too; 0 is no record.
@@ -179,8 +201,8 @@ extension Ticket {
     package var isRepeatable: Bool {
         switch exchange.method {
         case .get, .head: true
-        case .post: exchange.header("idempotency-key") != nil && route.takesKeys || !route.takesKeys
-        case .delete: !route.takesKeys
+        case .post: route.hasOneEffect || exchange.header("idempotency-key") != nil && route.takesKeys
+        case .delete: route.hasOneEffect
         default: false
         }
     }

@@ -22,14 +22,9 @@ struct Document {
         if let value = exchange.list("if-none-match"), Conditions.ifNoneMatch(value, names: tag) {
             exchange.response.status = 304
         } else {
-            fillBody(exchange)
+            exchange.response.add("Content-Type", type)
+            exchange.response.body = bytes
         }
-    }
-
-    /// Fills the response with the file, whatever the client has.
-    func fillBody(_ exchange: Exchange) {
-        exchange.response.add("Content-Type", type)
-        exchange.response.body = bytes
     }
 }
 

@@ -4,8 +4,8 @@ import WireJSON
 
 /// A page with its script and style in one file, which never changes: the dashboard at `/`, the reference at `/docs`.
 ///
-/// The dashboard, a client of the public API, holds no data. A browser, which can't send a token with its first
-/// request, therefore gets it with the 401 that says that a token is needed, and the page asks for one.
+/// The dashboard, a client of the public API, holds no data. It comes without a credential, which a browser can't send
+/// with its first request, and asks for one once a request of its own is refused.
 struct HTMLPage {
     /// The page.
     private let document: Document
@@ -51,29 +51,10 @@ struct HTMLPage {
 
     /// Fills the response with the page, or with 304 if the client has it.
     func fill(_ exchange: Exchange) {
-        addHeaders(exchange)
-        document.fill(exchange)
-    }
-
-    /// Whether a request without a token comes from a browser that opens the dashboard.
-    static func isDashboardWanted(by exchange: Exchange) -> Bool {
-        (exchange.method == .get || exchange.method == .head) && exchange.accepts("text/html")
-            && exchange.target.prefix(while: { $0 != UInt8(ascii: "?") }).elementsEqual("/".utf8)
-    }
-
-    /// Fills the response with a 401 whose content is the page.
-    func fillUnauthorized(_ exchange: Exchange) {
-        addHeaders(exchange)
-        exchange.response.add("Cache-Control", "no-store")
-        exchange.response.add("WWW-Authenticate", "Bearer")
-        exchange.response.status = 401
-        document.fillBody(exchange)
-    }
-
-    private func addHeaders(_ exchange: Exchange) {
         exchange.response.add("Content-Security-Policy", policy)
         exchange.response.add("X-Content-Type-Options", "nosniff")
         exchange.response.add("Referrer-Policy", "no-referrer")
+        document.fill(exchange)
     }
 }
 

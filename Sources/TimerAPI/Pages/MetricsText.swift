@@ -191,5 +191,10 @@ struct MetricsText {
             series.append(("route=\"\(HTTPMetrics.label(route))\"", parts))
         }
         histogram("timerd_http_request_seconds", "Time from a request's head to its answer.", series)
+        if let audit = context.configuration.audit {
+            single(
+                "timerd_audit_dropped_total", "counter", "Lines of the audit log that were dropped.",
+                Double(audit.dropped()))
+        }
     }
 }

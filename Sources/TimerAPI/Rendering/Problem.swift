@@ -27,6 +27,8 @@ package struct Problem: Error {
     var scope: StaticString?
     /// The beginning of the ids of the timers that the key is for.
     var idPrefix: [UInt8]?
+    /// Whether the credential at fault is that of a server which forwards, and not that of a client.
+    var isOfServer = false
     var current: Int64?
     var outcome: String?
     var oldest: EventID?
@@ -43,6 +45,13 @@ package struct Problem: Error {
         self.detail = detail
         self.pointer = pointer
         self.parameter = parameter
+    }
+
+    /// Leaves out what only a client that may read the timer is told.
+    mutating func hideState() {
+        guard state != nil else { return }
+        (state, allowed) = (nil, nil)
+        if kind == .illegalTransition { detail = "the timer's state does not allow that" }
     }
 
     /// Writes the problem as a JSON object.

@@ -76,7 +76,7 @@ enum ProblemKind: String, CaseIterable {
         case .overloaded: "More is under way than the server holds"
         case .crossOrigin: "Another site's page may not do that"
         case .misdirected: "The request was meant for another host"
-        case .unauthorized: "A token is needed"
+        case .unauthorized: "A token or key is needed"
         case .forbidden: "The key does not allow that"
         case .ownerUnavailable: "Another node answers for the timer"
         case .storageUnavailable: "Storage takes no writes now"
@@ -122,7 +122,9 @@ enum ProblemKind: String, CaseIterable {
         case .misdirected:
             "Use localhost or the address, start the server with `--allow-host` and the name that `detail` has, or give it "
                 + "tokens."
-        case .unauthorized: "Send `Authorization: Bearer` with a token of the server's token file."
+        case .unauthorized:
+            "Send `Authorization: Bearer` with the secret of a key, or with a token of the server's token file. A key that "
+                + "was revoked or has expired is not taken any more, nor a secret that a rotation has ended."
         case .forbidden:
             "Use a key with the scope that `scope` names, or one that is for other timers than those whose ids begin with "
                 + "`idPrefix`. A key's rights never change. Nothing was changed."

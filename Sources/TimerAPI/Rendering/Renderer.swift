@@ -11,6 +11,7 @@ enum Renderer {
         ticket.isRendered = true
         ticket.beginResponse()
         if ticket.isReplay { ticket.exchange.response.add("Idempotency-Replayed", "true") }
+        if ticket.isRouted, ticket.route.isAboutKeys { ticket.exchange.response.add("Cache-Control", "no-store") }
         switch ticket.outcome {
         case .problem(let problem): fill(problem, ticket)
         case .timer(let status): fillTimer(status, ticket)
@@ -22,6 +23,7 @@ enum Renderer {
         case .bulk(let counts): fillJSON(ticket) { counts.write(&$0) }
         case .delivery(let entry): fillJSON(ticket) { DeliveryJSON.write(entry, &$0) }
         case .deliveries(let run): fillDeliveries(run, ticket)
+        case .keys(let answer): fillKeys(answer, ticket)
         case .stored(let stored): fill(stored, ticket)
         case .html(let page): page.fill(ticket.exchange)
         case .document(let document): document.fill(ticket.exchange)
@@ -49,18 +51,33 @@ enum Renderer {
 
     /// Fills the response with a problem, without a ticket; `Request-Id` is set already.
     static func fill(_ problem: Problem, _ exchange: Exchange, requestID: [UInt8]) {
-        exchange.response.status = problem.status ?? problem.kind.status
-        exchange.response.add("Content-Type", "application/problem+json")
-        let seconds = problem.retryAfter ?? (exchange.response.status == 503 ? 1 : nil)
-        if let seconds { exchange.response.add("Retry-After", String(seconds)) }
-        if problem.kind == .unauthorized { exchange.response.add("WWW-Authenticate", "Bearer") }
+        fill(
+            problem, &exchange.response, target: exchange.target, isForwarded: exchange.isFromPeer, requestID: requestID
+        )
+    }
+
+    /// Fills a response with a problem; `Request-Id` is set already.
+    ///
+    /// - Parameter isForwarded: whether another server has forwarded the request.
+    static func fill(
+        _ problem: Problem, _ response: inout Response, target: [UInt8], isForwarded: Bool, requestID: [UInt8]
+    ) {
+        response.status = problem.status ?? problem.kind.status
+        response.add("Content-Type", "application/problem+json")
+        let seconds = problem.retryAfter ?? (response.status == 503 ? 1 : nil)
+        if let seconds { response.add("Retry-After", String(seconds)) }
+        if problem.kind == .unauthorized { response.add("WWW-Authenticate", "Bearer") }
         // Another server knows the problem by this, and keeps it from its client.
-        if exchange.isFromPeer { exchange.response.add("Timerd-Problem", problem.kind.rawValue) }
+        if isForwarded {
+            let isOfClient = problem.kind == .unauthorized && !problem.isOfServer
+            response.add(
+                "Timerd-Problem", isOfClient ? "\(TimerHandler.clientUnauthorized)" : problem.kind.rawValue)
+        }
         var json = JSONWriter()
-        let path = exchange.target.prefix { $0 != UInt8(ascii: "?") }
+        let path = target.prefix { $0 != UInt8(ascii: "?") }
         // A target that was refused for its bytes may hold any bytes.
         problem.write(&json, instance: Array(Target.visible(path).utf8), requestID: requestID)
-        exchange.response.body = json.bytes
+        response.body = json.bytes
     }
 
     /// The path below which timers are.
@@ -76,6 +93,10 @@ enum Renderer {
     private static func fillTimer(_ status: Int, _ ticket: Ticket) {
         let version = ticket.view.progress.version
         let eventID = EventID(ticket.view.eventID)
+        if ticket.principal.isKickOnly {
+            ticket.exchange.response.status = 204
+            return
+        }
         ticket.exchange.response.add("ETag", upTo: Conditions.longestTag) { Conditions.appendTag(version, to: &$0) }
         ticket.exchange.response.add("Event-Id", upTo: EventID.width) { eventID.append(to: &$0) }
         let isRead = ticket.exchange.method == .get || ticket.exchange.method == .head
@@ -93,7 +114,8 @@ enum Renderer {
                 text.append(copying: id.span)
             }
         }
-        fillJSON(ticket) { TimerJSON.write(ticket.view, &$0) }
+        let seesMasks = ticket.principal.seesMasks
+        fillJSON(ticket) { TimerJSON.write(ticket.view, seesMasks: seesMasks, &$0) }
     }
 
     private static func fillFires(_ fires: [Int64], _ ticket: Ticket) {
@@ -116,7 +138,7 @@ enum Renderer {
                     run.cut(to: index)
                     break
                 }
-                TimerJSON.write(member.view, &json)
+                TimerJSON.write(member.view, seesMasks: ticket.principal.seesMasks, &json)
             }
             json.endArray()
             json.member("next", text: run.next?.text)
@@ -157,6 +179,12 @@ enum Renderer {
         let kept = parameters.filter { $0.name != "cursor" } + [("cursor", Array(cursor.utf8))]
         let query = kept.map { "\(Target.queryPart($0.name.utf8))=\(Target.queryPart($0.value))" }
         return "\(route.path)?\(query.joined(separator: "&"))"
+    }
+
+    private static func fillKeys(_ answer: KeyAnswer, _ ticket: Ticket) {
+        ticket.exchange.response.status = answer.status
+        if let made = answer.made { ticket.exchange.response.add("Location", "/v1/keys/\(made.text)") }
+        fillJSON(ticket, answer.write)
     }
 
     private static func fillBatch(_ run: BatchRun, _ ticket: Ticket) {

@@ -5,7 +5,9 @@ public import WireJSON
 /// A timer as JSON, in the shape of the body that creates it.
 public enum TimerJSON {
     /// Writes a timer: the fields that its kind uses with their defaults filled in, then the read-only fields.
-    package static func write(_ view: TimerView, _ json: inout JSONWriter) {
+    ///
+    /// - Parameter seesMasks: whether the reader may not see the path of the webhook's URL and the values of its headers.
+    package static func write(_ view: TimerView, seesMasks: Bool = false, _ json: inout JSONWriter) {
         let definition = view.definition.span
         guard let layout = Definition.layout(definition) else {
             preconditionFailure("a view holds a definition that decodes: it was checked on its way in")
@@ -16,7 +18,9 @@ public enum TimerJSON {
         writeLabels(definition, &json)
         json.key("payload")
         if let payload = layout.payload { json.raw(definition, payload) } else { json.null() }
-        WebhookJSON.write(definition, layout, isStopped: view.progress.flags.contains(.webhookStopped), &json)
+        WebhookJSON.write(
+            definition, layout, isStopped: view.progress.flags.contains(.webhookStopped),
+            secrets: seesMasks ? .hidden : .masked, &json)
         writeProgress(view, layout, &json)
         json.endObject()
     }

@@ -4,28 +4,41 @@ public import WireJSON
 
 /// A timer's webhook as JSON, its secrets masked.
 public enum WebhookJSON {
+    /// How much of what a webhook proves itself by is shown.
+    public enum Secrets: Sendable {
+        /// Everything.
+        case shown
+        /// Everything but secrets and the values of secret headers, which are masked.
+        case masked
+        /// The origin of the URL, and the names of headers.
+        case hidden
+    }
+
     /// The text shown in place of the value of a header that carries credentials.
     static let headerMask = "***"
+    /// The text shown in place of what comes after the origin of a URL.
+    private static let pathMask = "/***"
 
     /// Writes the member `webhook` with that of the encoded `definition`, an object with every member; `null` if it
     /// has no webhook.
     ///
     /// - Parameters:
     ///   - isStopped: whether its receiver stopped it, by answering 410.
-    ///   - showsSecrets: whether secrets and the values of secret headers are shown as they are.
+    ///   - secrets: how much of it is shown.
     public static func write(
-        _ definition: Span<UInt8>, _ layout: Definition.Layout, isStopped: Bool, showsSecrets: Bool = false,
+        _ definition: Span<UInt8>, _ layout: Definition.Layout, isStopped: Bool, secrets: Secrets = .masked,
         _ json: inout JSONWriter
     ) {
         json.key("webhook")
         guard let webhook = configuration(definition, layout) else { return json.null() }
         json.beginObject()
-        json.member("url", text: webhook.url)
+        json.member("url", text: secrets == .hidden ? masked(webhook.url) : webhook.url)
         json.member("method", text: webhook.method.name)
         json.beginObject("headers")
         for header in webhook.headers {
             json.key(bytes: Array(header.name.utf8))
-            json.string(showsSecrets || !webhook.isSecret(header.name) ? header.value : headerMask)
+            let isShown = secrets == .shown || secrets == .masked && !webhook.isSecret(header.name)
+            json.string(isShown ? header.value : headerMask)
         }
         json.endObject()
         if !webhook.secretHeaders.isEmpty {
@@ -35,7 +48,7 @@ public enum WebhookJSON {
         }
         json.member("format", text: webhook.format.name)
         json.key("secret")
-        write(webhook.secrets.map { showsSecrets ? $0.text : $0.masked }, &json)
+        write(webhook.secrets.map { secrets == .shown ? $0.text : $0.masked }, &json)
         json.member("timeout", duration: webhook.timeoutMs)
         json.beginArray("types")
         for type in EventType.allCases where layout.rules.deliveries.contains(type) { json.string(type.name) }
@@ -45,6 +58,9 @@ public enum WebhookJSON {
         if isStopped { json.member("stopped", true) }
         json.endObject()
     }
+
+    /// Returns a URL as those see it who may see its origin only.
+    static func masked(_ url: String) -> String { WebhookURL.origin(of: url) + pathMask }
 
     private static func write(_ secrets: [String], _ json: inout JSONWriter) {
         switch secrets.count {

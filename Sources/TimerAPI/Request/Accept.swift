@@ -9,9 +9,6 @@ extension Exchange {
         return Array(headers.all(name).map(\.bytes).joined(separator: [UInt8(ascii: ",")]))[...]
     }
 
-    /// Whether `Accept` names `type`, in lower case, and does not refuse it. A range such as `*/*` names nothing.
-    func accepts(_ type: String) -> Bool { mediaRanges.contains { $0.name == type && $0.weight > 0 } }
-
     /// Whether `Accept` gives `type` a higher weight than `other`, or the same and names it. Both are in lower case.
     func prefers(_ type: String, to other: String) -> Bool {
         let ranges = mediaRanges

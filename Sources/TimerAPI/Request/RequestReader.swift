@@ -9,6 +9,8 @@ struct RequestReader {
     let siphash: SipHash
     /// The source of time zones.
     let zones: any ZoneSource
+    /// Whether the server has a secret for webhooks without one of their own.
+    let signsByDefault: () -> Bool
     /// Makes an id for a timer whose client gave none.
     let makeID: () -> [UInt8]
 
@@ -28,9 +30,12 @@ struct RequestReader {
 
     /// Reads the idempotency key of a POST that has one.
     func readIdempotencyKey(_ ticket: Ticket) {
-        guard ticket.exchange.method == .post, ticket.route.takesKeys,
-            let value = ticket.exchange.header("idempotency-key")
-        else { return }
+        guard let value = ticket.exchange.header("idempotency-key") else { return }
+        if ticket.route.isAboutKeys {
+            return ticket.fail(
+                Problem(.invalidRequest, "requests about keys take no `Idempotency-Key`: a secret is shown once"))
+        }
+        guard ticket.exchange.method == .post, ticket.route.takesKeys else { return }
         guard ticket.exchange.headers.count(of: "idempotency-key") == 1 else {
             return ticket.fail(Problem(.invalidRequest, "`Idempotency-Key` is given more than once"))
         }
@@ -38,8 +43,11 @@ struct RequestReader {
         else {
             return ticket.fail(Problem(.invalidRequest, "`Idempotency-Key` is 1 to 128 visible ASCII characters"))
         }
-        // The key alone names the request; method, target and body make its fingerprint.
-        ticket.idempotency = (Hash128(Array(value.bytes).span, siphash: siphash, tweak: 2), fingerprint(of: ticket))
+        // The key alone names the request among those of its principal; method, target and body make its fingerprint.
+        // Clients with a token, and those that are asked for none, are one principal: an `Idempotency-Key` has no blank.
+        var name = Array(value.bytes)
+        if let key = ticket.principal.key { name += Array(" \(key.id.text)".utf8) }
+        ticket.idempotency = (Hash128(name.span, siphash: siphash, tweak: 2), fingerprint(of: ticket))
     }
 
     private func fingerprint(of ticket: Ticket) -> Hash128 {
@@ -91,8 +99,10 @@ struct RequestReader {
         case .importPart:
             try refuse("if-match", ticket)
             try checkMediaType(ticket, orType: "application/x-ndjson")
-            let request = try ImportRequest(ticket.target, ticket.exchange.body, siphash: siphash)
+            var request = try ImportRequest(ticket.target, ticket.exchange.body, siphash: siphash)
+            request.grantor = ticket.principal.grantor
             return .importPart(try ImportRun(request, siphash: siphash, zones: zones))
+        case .keys, .key, .keyRotate, .keySelf: return .keys(try keyRequest(ticket))
         case .importState:
             try requireNoParameters(ticket)
             return .importState(try ImportState(ticket.parameter))
@@ -156,9 +166,15 @@ struct RequestReader {
         try requireNoParameters(ticket)
         try refuse("if-match", ticket)
         let body = try TimerBody(ticket.document, zones: zones)
+        try ticket.principal.check(.write, timer: body.id)
         let id = body.id ?? makeID()
         ticket.parameter = id
-        return .create(key(id), definition: try body.definition(id: id))
+        return .create(key(id), definition: try webhookRule(ticket).checked(body.definition(id: id)))
+    }
+
+    /// The rule of the webhooks that the request's client may set.
+    private func webhookRule(_ ticket: Ticket) -> WebhookRule {
+        WebhookRule(ticket.principal, signsByDefault: signsByDefault)
     }
 
     func refuse(_ header: StaticString, _ ticket: Ticket) throws(Problem) {
@@ -212,11 +228,12 @@ struct RequestReader {
         let key = key(ticket.parameter)
         if applies {
             let declaration = try Declaration(
-                body, id: ticket.parameter, key: key, if: condition(ticket), unless: unless)
+                body, id: ticket.parameter, key: key, if: condition(ticket), unless: unless, webhookRule(ticket))
             return .declare(declaration, isDry: isDry ?? false)
         }
         if body.keepsSecrets { return .readForPut(key, condition(ticket), unless: unless) }
-        return .put(key, definition: try body.definition(id: ticket.parameter), condition(ticket), unless: unless)
+        let definition = try webhookRule(ticket).checked(body.definition(id: ticket.parameter))
+        return .put(key, definition: definition, condition(ticket), unless: unless)
     }
 
     /// Checks that the request has no body, or `{}`.
@@ -254,7 +271,7 @@ struct RequestReader {
         return .batch(
             try BatchRun(
                 body, BatchForm(of: body, isJSON: isJSON), isBrief: isBrief, keepsParts: ticket.idempotency != nil,
-                siphash: siphash, zones: zones))
+                by: ticket.principal, webhookRule(ticket), siphash: siphash, zones: zones))
     }
 
     private func bulk(_ ticket: Ticket) throws(Problem) -> Operation {
@@ -316,6 +333,8 @@ extension RequestReader {
         var query = QueryReader(ticket.target)
         let isDry = try query.flag("dryRun", default: false)
         try query.finish()
-        return .deliveries(.redrive(try BulkRedriveRun(ticket.document, isDry: isDry, siphash: siphash)))
+        let run = try BulkRedriveRun(ticket.document, isDry: isDry, siphash: siphash)
+        try ticket.principal.check(.write, timer: run.timerID)
+        return .deliveries(.redrive(run))
     }
 }

@@ -228,18 +228,23 @@ extension WebhookFields {
         return secrets.count < secretCount || configuration.headers.count < headerCount
     }
 
+    /// Whether the URL is a mask.
+    private var hasMaskedURL: Bool { configuration.url == WebhookJSON.masked(configuration.url) }
+
     /// Whether the stored configuration is needed to make the whole one: for a mask, or for a header that stays
     /// secret as long as its value does not change.
     var needsStored: Bool {
-        secrets.contains { if case .mask = $0 { true } else { false } } || !configuration.headers.isEmpty
+        hasMaskedURL || secrets.contains { if case .mask = $0 { true } else { false } }
+            || !configuration.headers.isEmpty
     }
 
-    /// Returns the whole configuration: each mask is replaced by the secret that it stands for.
+    /// Returns the whole configuration: each mask is replaced by what it stands for.
     ///
     /// - Parameter stored: the timer's present webhook; nil for none. Its secrets are kept only if the URL has the same
     ///   origin as before: a client that changes the URL must not get them sent elsewhere.
     func configuration(keeping stored: WebhookConfiguration?) throws(Problem) -> WebhookConfiguration {
         var whole = configuration
+        if hasMaskedURL { whole.url = try keptURL(of: stored) }
         whole.secrets = []
         var shown: [String: Int] = [:]
         for secret in secrets {
@@ -261,6 +266,16 @@ extension WebhookFields {
         return whole
     }
 
+    private func keptURL(of stored: WebhookConfiguration?) throws(Problem) -> String {
+        guard let stored, configuration.sameOrigin(as: stored) else {
+            throw Problem(
+                .invalidRequest,
+                "this is a mask, and no URL of this origin is stored that it could mean: give the whole URL",
+                pointer: "/webhook/url")
+        }
+        return stored.url
+    }
+
     /// Replaces masks by the values that they stand for. A header that was secret stays secret while
     /// its value is the same.
     private func keepHeaders(_ whole: inout WebhookConfiguration, of stored: WebhookConfiguration?) throws(Problem) {
@@ -269,18 +284,19 @@ extension WebhookFields {
             let old = stored.flatMap { $0.header(name) }
             let isSecret = old.map { stored?.isSecret($0.name) ?? false } ?? false
             if whole.headers[index].value == WebhookJSON.headerMask {
-                guard let old, isSecret || old.value == WebhookJSON.headerMask else {
+                guard let old else {
                     throw Self.refusal(
                         name, "this is a mask, and no value is stored that it could mean: give the value")
+                }
+                guard let stored,
+                    configuration.sameOrigin(as: stored) || !isSecret && old.value == WebhookJSON.headerMask
+                else {
+                    throw Self.refusal(
+                        name, "the URL leads to another origin than before: give the value again, or `null`")
                 }
                 whole.headers[index].value = old.value
             }
             guard let old, isSecret, old.value == whole.headers[index].value else { continue }
-            if configuration.headers[index].value == WebhookJSON.headerMask,
-                !(stored.map { configuration.sameOrigin(as: $0) } ?? false)
-            {
-                throw Self.refusal(name, "the URL leads to another origin than before: give the value again, or `null`")
-            }
             if !whole.isSecret(name) { whole.secretHeaders.append(name) }
         }
     }

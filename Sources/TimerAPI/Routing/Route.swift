@@ -4,9 +4,10 @@ import TimerCore
 /// The endpoint that a path names. The one table drives dispatch, 405 and `Allow`, metrics labels, and the check of
 /// `openapi.yaml`.
 enum Route: Int, CaseIterable {
-    case dashboard, healthz, readyz, metrics, openAPI, openAPIJSON, reference, problem
-    case stats, cluster, preview, events
+    case dashboard, healthz, readyz, openAPI, openAPIJSON, reference, problem
+    case metrics, stats, cluster, preview, events
     case drain, export, importPart, importState
+    case keys, key, keyRotate, keySelf
     case deliveries, redrive, delivery, deliveryRedrive
     case timers, batch, bulk, timer, timerNext, timerEvents, timerWait
     case activate, suspend, resume, cancel, kick, fire, reschedule
@@ -30,6 +31,10 @@ enum Route: Int, CaseIterable {
         case .export: "/v1/export"
         case .importPart: "/v1/import"
         case .importState: "/v1/import/{export}"
+        case .keys: "/v1/keys"
+        case .key: "/v1/keys/{id}"
+        case .keyRotate: "/v1/keys/{id}/rotate"
+        case .keySelf: "/v1/keys/self"
         case .deliveries: "/v1/deliveries"
         case .redrive: "/v1/deliveries/redrive"
         case .delivery: "/v1/deliveries/{id}"
@@ -48,11 +53,12 @@ enum Route: Int, CaseIterable {
     /// The methods that the route takes, besides HEAD (with GET) and OPTIONS.
     var methods: [HTTPMethod] {
         switch self {
-        case .timers: [.get, .post]
+        case .timers, .keys: [.get, .post]
         case .timer: [.get, .put, .patch, .delete]
+        case .key: [.get, .patch, .delete]
         case .delivery: [.get, .delete]
         case .drain: [.post, .delete]
-        case .preview, .batch, .bulk, .redrive, .deliveryRedrive, .importPart: [.post]
+        case .preview, .batch, .bulk, .redrive, .deliveryRedrive, .importPart, .keyRotate: [.post]
         default: command == nil ? [.get] : [.post]
         }
     }
@@ -74,19 +80,16 @@ enum Route: Int, CaseIterable {
     /// Whether the route is a health check, which probes send under any host name.
     var isProbe: Bool { self == .healthz || self == .readyz }
 
-    /// Whether the route needs no token.
-    var isOpen: Bool { isProbe || isDocument }
+    /// Whether the route takes no credential.
+    var isOpen: Bool { rawValue < Self.firstClosed }
 
-    /// Whether the route is about timers, so that a server that does not own the log can't answer it.
-    var isAboutTimers: Bool { !isOpen && self != .dashboard && self != .metrics && self != .cluster }
+    private static let firstClosed = Route.metrics.rawValue
 
-    /// Whether the route shows something about the API, the same to every client.
-    private var isDocument: Bool {
-        switch self {
-        case .openAPI, .openAPIJSON, .reference, .problem: true
-        default: false
-        }
-    }
+    /// Whether the route is about what the log holds, so that a server that does not own the log can't answer it.
+    var isAboutTimers: Bool { !isOpen && self != .metrics && self != .cluster }
+
+    /// Whether the route is about access keys.
+    var isAboutKeys: Bool { self == .keys || self == .key || self == .keyRotate || self == .keySelf }
 
     /// Whether a GET on the route opens a stream.
     var isStream: Bool { self == .events || self == .timerEvents || self == .timerWait || self == .export }
@@ -94,8 +97,11 @@ enum Route: Int, CaseIterable {
     /// The most bytes of a request's body.
     var bodyLimit: Int { self == .batch || self == .importPart ? APILimits.batchBytes : APILimits.bodyBytes }
 
-    /// Whether a POST takes an `Idempotency-Key`. A POST that takes none has one effect however often it comes.
-    var takesKeys: Bool { self != .drain && self != .importPart }
+    /// Whether a POST or DELETE has one effect however often it comes.
+    var hasOneEffect: Bool { self == .drain || self == .importPart }
+
+    /// Whether a POST takes an `Idempotency-Key`. A key's secret is shown once, so that its answer is not kept.
+    var takesKeys: Bool { !hasOneEffect && !isAboutKeys }
 
     /// The value of an `Allow` header.
     var allow: String {

@@ -47,8 +47,9 @@ extension Route {
         if method == .options { return scope(.get).need == .open ? .open : .anyKey }
         return switch self {
         case .dashboard, .healthz, .readyz, .openAPI, .openAPIJSON, .reference, .problem: .open
-        case .metrics, .stats, .preview, .events: .read(.any)
-        case .cluster, .drain, .export, .importPart, .importState: .admin
+        case .metrics, .stats, .preview: .read(.any)
+        case .cluster, .drain, .export, .importPart, .importState, .keys, .key, .keyRotate: .admin
+        case .keySelf: .anyKey
         case .timers: reads ? .read(.any) : .write(.inBody)
         case .batch: .kick(.inBody)
         case .bulk: .write(.any)
@@ -56,7 +57,7 @@ extension Route {
         case .timerNext, .timerEvents, .timerWait: .read(.inPath)
         case .kick: .kick(.inPath)
         case .activate, .suspend, .resume, .cancel, .fire, .reschedule: .write(.inPath)
-        case .deliveries: .read(.inQuery)
+        case .events, .deliveries: .read(.inQuery)
         case .redrive: .write(.inBody)
         case .delivery: reads ? .read(.any) : .write(.any)
         case .deliveryRedrive: .write(.any)

@@ -26,6 +26,7 @@ enum Routing {
         if parts.count == 2 && parts.has("stats", at: 1) { return .route(.stats, parameter: []) }
         if parts.count == 2 && parts.has("cluster", at: 1) { return .route(.cluster, parameter: []) }
         if parts.count == 2 && parts.has("drain", at: 1) { return .route(.drain, parameter: []) }
+        if parts.has("keys", at: 1) { return matchKeys(parts) }
         if parts.count == 2 && parts.has("export", at: 1) { return .route(.export, parameter: []) }
         if parts.count == 2 && parts.has("import", at: 1) { return .route(.importPart, parameter: []) }
         if parts.count == 3 && parts.has("import", at: 1) { return .route(.importState, parameter: parts[2]) }
@@ -62,6 +63,16 @@ enum Routing {
         }
     }
 
+    private static func matchKeys(_ parts: PathParts) -> RouteMatch {
+        switch parts.count {
+        case 2: .route(.keys, parameter: [])
+        case 3 where parts.has("self", at: 2): .route(.keySelf, parameter: [])
+        case 3: .route(.key, parameter: parts[2])
+        case 4 where parts.has("rotate", at: 3): .route(.keyRotate, parameter: parts[2])
+        default: .unknown
+        }
+    }
+
     private static func lastComponent(_ route: Route) -> StaticString {
         switch route {
         case .timerNext: "next"
@@ -93,7 +104,7 @@ extension Routing {
         ticket.route = .dashboard
         ticket.isRouted = false
         if exchange.target == [UInt8(ascii: "*")] {
-            _ = try gate.authenticate(exchange, nil)
+            try ticket.authenticate(nil, by: gate)
             return try gate.checkOrigin(exchange, nil)
         }
         var match = RouteMatch.unknown
@@ -111,7 +122,7 @@ extension Routing {
             ticket.isRouted = true
             ticket.parameter.append(contentsOf: parameter)
         }
-        ticket.actor = try gate.authenticate(exchange, route)
+        try ticket.authenticate(route, by: gate)
         try gate.checkOrigin(exchange, route)
         if let malformed { throw malformed }
         switch match {
@@ -119,12 +130,33 @@ extension Routing {
             throw Problem(.notFound, "nothing is at this path")
         case .route(let route, _):
             try checkMethod(exchange, route)
+            try checkScope(ticket)
         case .unknownCommand(_, let word):
             throw unknownCommand(word)
         case .unknownAction:
             throw Problem(.notFound, "bulk takes \(BulkAction.names.joined(separator: ", "))")
         case .unknown:
             throw Problem(.notFound, "nothing is at this path")
+        }
+    }
+
+    /// Refuses a request of a key that lacks the scope, or that is for other timers than the one that the head names. The
+    /// server that knows the keys checks this.
+    static func checkScope(_ ticket: Ticket) throws(Problem) {
+        guard case .key(let holder) = ticket.principal else { return }
+        let scope = ticket.route.scope(ticket.exchange.method)
+        try scope.check(holder.key)
+        switch scope.timers {
+        case .none, .any, .inBody: break
+        case .inPath: try RouteScope.check(holder.key, timer: ticket.parameter)
+        case .inQuery:
+            let timers = ticket.target.parameters.filter { $0.name == "timer" }
+            if timers.isEmpty { try RouteScope.check(holder.key, timer: nil) }
+            for timer in timers { try RouteScope.check(holder.key, timer: timer.value) }
+        }
+        // Whether a condition holds would show the version of a timer that the key can't read.
+        if ticket.principal.isKickOnly, scope.need != .anyKey, ticket.exchange.header("if-match") != nil {
+            throw .forbidden(.read)
         }
     }
 

@@ -32,6 +32,8 @@ public struct APIConfiguration: Sendable {
     public var hostRefused: (@Sendable (String) -> Void)?
     /// Called for each request answered, while `AccessSettings.logsRequests`.
     public var accessLog: (@Sendable (AccessRecord) -> Void)?
+    /// The audit log; nil for none.
+    public var audit: AuditTrail?
 
     /// Makes a configuration with every default.
     public init(listeners: [ListenAddress], access: Published<AccessSettings> = Published(AccessSettings())) {

@@ -45,10 +45,10 @@ final class APIContext: Sendable {
     }
 
     /// Makes a gate to this server.
-    func gate(tokens: [[UInt8]]) -> Gate {
+    func gate(tokens: [[UInt8]], keys: KeyRing?, serial: UInt64) -> Gate {
         Gate(
-            server.boundAddresses, allowedHosts: configuration.allowedHosts, tokens: tokens,
-            peerTokens: configuration.peerTokens, refusedHosts: refusedHosts)
+            server.boundAddresses, allowedHosts: configuration.allowedHosts, tokens: tokens, keys: keys,
+            peerTokens: configuration.peerTokens, refusedHosts: refusedHosts, serial: serial)
     }
 
     /// Adds a loop's counts to those that `/metrics` shows.

@@ -15,6 +15,8 @@ package protocol RequestDesk: AnyObject {
     func tick(now: Int64)
     /// Ends the streams, as the server stops soon.
     func drain()
+    /// Ends the requests of clients whose credentials have ended.
+    func end(where hasEnded: (Ticket) -> Bool)
 }
 
 /// The maker of the loops' desks, with their counts. May be used on any thread.
@@ -31,6 +33,10 @@ extension TimerHandler {
     /// Hands a request to the desk. Returns false where there is none, or another server has forwarded the request.
     func forward(_ ticket: Ticket) -> Bool {
         guard let desk, !ticket.exchange.isFromPeer else { return false }
+        if ticket.isStream && !stillTakes(ticket) {
+            respond(ticket, with: .unknownCredential)
+            return true
+        }
         // Before its owner counts a subscriber, which may start the timer.
         if ticket.route.isStream, ticket.exchange.method == .get,
             context.streamCount >= context.configuration.maximumStreams, let answer = ticket.answer.take()
@@ -53,8 +59,22 @@ extension TimerHandler {
         inbox.wake()
     }
 
+    /// The header by which the owner of the log learns who the client of a request is, and its value.
+    package func client(of ticket: Ticket) -> (name: StaticString, value: [UInt8]) {
+        (Gate.clientHeader, Gate.client(ticket.exchange, ticket.principal))
+    }
+
     /// The URL of the node that answers for the timers; nil where none is known.
     package var owner: String? { context.service.owner }
+
+    /// The name of the problem `unauthorized` for another server, if the credential at fault is that of its client.
+    package static let clientUnauthorized: StaticString = "client-unauthorized"
+
+    /// Whether the credential of a client is still good, for whom a stream is to open.
+    package func stillTakes(_ ticket: Ticket) -> Bool { gatekeeper.open(ticket) != nil }
+
+    /// Fills the response of a request whose client's credential has ended.
+    package func fillUnauthorized(_ ticket: Ticket) { fill(.unknownCredential, ticket) }
 
     /// Fills the response with a refusal.
     package func fill(_ problem: Problem, _ ticket: Ticket) {

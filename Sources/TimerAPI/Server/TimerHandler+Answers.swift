@@ -10,11 +10,7 @@ extension TimerHandler {
     func refuse(_ problem: Problem, _ ticket: Ticket) {
         ticket.beginResponse()
         if let allow = problem.allow { ticket.exchange.response.add("Allow", allow) }
-        if problem.kind == .unauthorized && HTMLPage.isDashboardWanted(by: ticket.exchange) {
-            context.dashboard.fillUnauthorized(ticket.exchange)
-        } else {
-            Renderer.fill(problem, ticket)
-        }
+        Renderer.fill(problem, ticket)
         note(ticket)
     }
 
@@ -68,12 +64,18 @@ extension TimerHandler {
         answer.send()
     }
 
-    /// Counts and logs an answer.
+    /// Counts an answer, and writes it to the logs.
     package func note(_ ticket: Ticket) {
         let exchange = ticket.exchange
         metrics.count(
             ticket.isRouted ? ticket.route : nil, exchange.method, exchange.response.status, seconds: exchange.seconds)
-        if access.value.logsRequests { context.configuration.accessLog?(AccessRecord(ticket)) }
+        if gatekeeper.access.value.logsRequests { context.configuration.accessLog?(AccessRecord(ticket)) }
+        if let audit = context.configuration.audit, let record = AuditRecord(ticket) { audit.note(record) }
+    }
+
+    /// Writes to the audit log a request whose client has disconnected while another server carried the request out.
+    package func noteAbandoned(_ ticket: Ticket) {
+        if let audit = context.configuration.audit, let record = AuditRecord(abandoned: ticket) { audit.note(record) }
     }
 }
 

@@ -90,6 +90,7 @@ extension TimerHandler {
     private func open(_ plan: StreamPlan, _ ticket: Ticket) {
         // This server may have lost the log while the store was read for the plan.
         guard log.value != nil else { return sendToOwner(ticket) }
+        guard let credential = gatekeeper.open(ticket) else { return respond(ticket, with: .unknownCredential) }
         var plan = plan
         if plan.mustSubscribe && !isDraining { return subscribe(plan, ticket) }
         if plan.history.isEmpty && plan.since == .beginning { plan.cursor.advance(to: context.service.horizon) }
@@ -116,7 +117,7 @@ extension TimerHandler {
                 stream.filler = plan.format.filler
                 note(ticket)
                 ticket.outcome = .gone
-                streams.add(plan, .stream(stream))
+                streams.add(plan, .stream(stream), credential)
             case .refused(let answer, let reason):
                 refuseStream(consume answer, reason, ticket)
             }
@@ -124,7 +125,7 @@ extension TimerHandler {
             switch answer.park() {
             case .parked(let parked):
                 ticket.outcome = .gone
-                streams.add(plan, .poll(parked), origin: StreamOrigin(ticket))
+                streams.add(plan, .poll(parked), credential, origin: StreamOrigin(ticket))
             case .refused(let answer, let reason):
                 refuseStream(consume answer, reason, ticket)
             }
@@ -137,7 +138,7 @@ extension TimerHandler {
         ticket.exchange.response.add("Event-Id", plan.head.text)
     }
 
-    private func fillStreamHead(_ type: StaticString, _ ticket: Ticket) {
+    func fillStreamHead(_ type: StaticString, _ ticket: Ticket) {
         ticket.exchange.response.add("Content-Type", type)
         ticket.exchange.response.add("Cache-Control", "no-store")
         ticket.exchange.response.add("X-Accel-Buffering", "no")
@@ -148,44 +149,5 @@ extension TimerHandler {
         var problem = Problem(.streamLimit, "the server holds as many streams as it may")
         problem.retryAfter = 1
         respond(ticket, with: problem)
-    }
-}
-
-/// The beginning of exports.
-extension TimerHandler {
-    /// Begins an export, which takes the connection over. Only the server that owns the log answers it.
-    func beginExport(_ ticket: Ticket) {
-        var showsSecrets = false
-        let log: ActiveLog
-        do throws(Problem) {
-            var query = QueryReader(ticket.target)
-            showsSecrets = try query.flag("secrets", default: false)
-            try query.finish()
-            if isDraining { throw .stopping }
-            guard let owned = context.service.log.value else { throw context.elsewhere(ticket) }
-            log = owned
-        } catch {
-            return respond(ticket, with: error)
-        }
-        guard let answer = ticket.answer.take() else { return }
-        ticket.beginResponse()
-        fillStreamHead("application/x-ndjson", ticket)
-        if ticket.exchange.method == .head {
-            note(ticket)
-            ticket.releaseMemory()
-            return answer.sendHead(isStream: true)
-        }
-        switch answer.detach() {
-        case .stream(let stream):
-            note(ticket)
-            ticket.outcome = .gone
-            let export = ExportStream(
-                id: ticket.serial, stream, log, context.service, inbox, showsSecrets: showsSecrets,
-                version: context.configuration.version)
-            stream.producer = export
-            exports.add(export)
-        case .refused(let answer, let reason):
-            refuseStream(consume answer, reason, ticket)
-        }
     }
 }

@@ -17,8 +17,7 @@ package final class TimerHandler: LoopHandler {
     let executor: Executor
     let ids = IDSource()
     private let scratch = Scratch()
-    private(set) var gate: Gate
-    private(set) var access: Published<AccessSettings>.Copy
+    let gatekeeper: Gatekeeper
     let metrics: HTTPMetrics
     private let heart: Heartbeat
     private let socketReader: SocketReader
@@ -55,10 +54,10 @@ package final class TimerHandler: LoopHandler {
         exports = ExportTable(inbox)
         log = Published.Copy(context.service.log)
         reader = RequestReader(
-            siphash: context.service.siphash, zones: context.service.zones, makeID: ids.next)
+            siphash: context.service.siphash, zones: context.service.zones,
+            signsByDefault: { [service = context.service] in service.signsByDefault }, makeID: ids.next)
         executor = Executor(service: context.service)
-        access = Published.Copy(context.configuration.access)
-        gate = context.gate(tokens: access.value.tokens)
+        gatekeeper = Gatekeeper(context)
         metrics = HTTPMetrics()
         heart = Heartbeat(name: "io \(loop.index)")
         socketReader = context.service.addReader { loop.askForReading() }
@@ -73,6 +72,9 @@ package final class TimerHandler: LoopHandler {
             let seconds = Double(Clocks.monotonic() - origin.startedAt) / 1e9
             metrics.count(.timerWait, .get, status, seconds: seconds)
             context.configuration.log(origin, status: status, bytes: bytes, seconds: seconds)
+            if let audit = context.configuration.audit, let record = AuditRecord(origin, status: status) {
+                audit.note(record)
+            }
         }
     }
 
@@ -80,10 +82,11 @@ package final class TimerHandler: LoopHandler {
     func forward(by desk: (any RequestDesk)?) { self.desk = desk }
 
     package func admit(_ exchange: Exchange) -> Admission {
-        if access.refresh() { gate = context.gate(tokens: access.value.tokens) }
+        if gatekeeper.follow() { inbox.wake() }
         let ticket = ticket(for: exchange)
         do throws(Problem) {
-            try Routing.route(ticket, through: gate)
+            try Routing.route(ticket, through: gatekeeper.gate)
+            gatekeeper.noteUse(of: ticket)
             if exchange.isFromReserve && !ticket.route.isProbe { throw .tooManyConnections }
             return .accept(bodyLimit: ticket.route.bodyLimit)
         } catch {
@@ -115,6 +118,9 @@ package final class TimerHandler: LoopHandler {
             ticket.outcome = page
             return respond(ticket)
         }
+        if !ticket.route.isAboutTimers, let refusal = gatekeeper.refusalOfUnproved(ticket) {
+            return respond(ticket, with: refusal)
+        }
         if let refusal = context.refusal(of: ticket) {
             if refusal.kind == .ownerUnavailable && forward(ticket) { return }
             return respond(ticket, with: refusal)
@@ -124,6 +130,7 @@ package final class TimerHandler: LoopHandler {
 
     /// Begins a request that this server answers itself.
     func begin(_ ticket: Ticket) {
+        if let refusal = gatekeeper.refusalOfUnproved(ticket) { return respond(ticket, with: refusal) }
         if ticket.route == .export { return beginExport(ticket) }
         reader.readIdempotencyKey(ticket)
         reader.readTrace(ticket)
@@ -226,11 +233,13 @@ package final class TimerHandler: LoopHandler {
     }
 
     private func step(_ ticket: Ticket, _ turn: borrowing Turn) {
-        ticket.isDecided = turn.step(by: ticket.actor, tracing: ticket.trace) { executor.step(ticket, turn) }
+        ticket.isDecided = turn.step(by: ticket.principal.actor, tracing: ticket.trace) { executor.step(ticket, turn) }
         applied.append(ticket)
     }
 
     package func woken() {
+        _ = gatekeeper.follow()
+        endWithoutAccess()
         for message in inbox.take() { receive(message) }
         resolveWaiting()
         retryHeld()
@@ -271,6 +280,14 @@ package final class TimerHandler: LoopHandler {
         }
     }
 
+    /// Ends the streams, long polls and exports of clients whose credentials have ended.
+    private func endWithoutAccess() {
+        guard let stillTakes = gatekeeper.judgement() else { return }
+        streams.end { !stillTakes($0) }
+        exports.end { !stillTakes($0) }
+        desk?.end { !($0.credential.map(stillTakes) ?? true) }
+    }
+
     package func drainBegan() {
         isDraining = true
         streams.drain()
@@ -290,6 +307,8 @@ package final class TimerHandler: LoopHandler {
 
     package func tick(now: Int64) {
         heart.beat()
+        gatekeeper.tick()
+        endWithoutAccess()
         streams.retryReads()
         exports.cutSilent(now: now)
         expireWaiting(now: now)

@@ -36,6 +36,8 @@ final class EventStream {
     let channel: StreamChannel
     /// The request that a long poll came from; nil for a stream.
     let origin: StreamOrigin?
+    /// The credential of the client; nil for a probe, whose request goes on.
+    let credential: Credential?
     var sink: Sink
     var mode = Mode.behind
     /// The last position that the stream has examined by itself. A stream in step has also examined everything that
@@ -78,13 +80,14 @@ final class EventStream {
 
     init(
         id: UInt64, plan: StreamPlan, table: StreamTable?, channel: StreamChannel, sink: Sink, origin: StreamOrigin?,
-        now: Int64
+        credential: Credential? = nil, now: Int64
     ) {
         self.id = id
         self.table = table
         self.channel = channel
         self.sink = sink
         self.origin = origin
+        self.credential = credential
         cursor = plan.cursor
         end = plan.end
         owedThrough = plan.subscribedAt
@@ -141,16 +144,22 @@ struct StreamCursor: Sendable, Comparable, Hashable {
     mutating func advance(to position: Int64) { self.position = max(self.position, position) }
 }
 
-/// The request that a long poll came from, for its answer and the access log.
+/// The request that a long poll came from, for its answer, the access log and the audit log.
 struct StreamOrigin {
     var requestID: [UInt8]
+    /// The client; nil where no credential is asked for.
+    var actor: Actor?
     var target: [UInt8]
     var peer: String
     /// The instant at which the request's head came, in monotonic nanoseconds.
     var startedAt: Int64
+    /// Whether another server has forwarded the request here.
+    var isForwarded: Bool
 
     init(_ ticket: Ticket) {
         requestID = ticket.requestID
+        actor = ticket.principal.actor
+        isForwarded = ticket.isForwarded
         target = ticket.exchange.target
         peer = ticket.exchange.peerDescription
         startedAt = ticket.exchange.startedAt

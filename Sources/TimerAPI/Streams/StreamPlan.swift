@@ -100,7 +100,9 @@ struct StreamReader {
             plan.follows = try query.flag("follow", default: true)
             plan.limit = Int(try query.number("limit", in: 1...Int64.max, default: .max))
             plan.format = ticket.exchange.prefers("text/event-stream", to: "application/x-ndjson") ? .sse : .ndjson
-            plan.isSubscription = ticket.route == .timerEvents && plan.follows && ticket.exchange.method == .get
+            plan.isSubscription =
+                ticket.route == .timerEvents && plan.follows && ticket.exchange.method == .get
+                && ticket.principal.allows(.write)
         }
         try query.finish()
         if let header = ticket.exchange.header("last-event-id"), !header.bytes.isEmpty {

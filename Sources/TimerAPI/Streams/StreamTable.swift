@@ -73,12 +73,15 @@ final class StreamTable {
     // MARK: Adding and removing
 
     /// Adds a stream whose connection was taken over.
-    func add(_ plan: StreamPlan, _ sink: EventStream.Sink, origin: StreamOrigin? = nil) {
+    func add(
+        _ plan: StreamPlan, _ sink: EventStream.Sink, _ credential: Credential? = nil, origin: StreamOrigin? = nil
+    ) {
         let now = Clocks.monotonic()
         if streams.isEmpty { resetForFirstStream() }
         let channel = channels.retain(StreamChannel.Key(filter: plan.filter, format: plan.format))
         let stream = EventStream(
-            id: nextID, plan: plan, table: self, channel: channel, sink: sink, origin: origin, now: now)
+            id: nextID, plan: plan, table: self, channel: channel, sink: sink, origin: origin, credential: credential,
+            now: now)
         nextID += 1
         streams[stream.id] = stream
         switch sink {
@@ -309,78 +312,5 @@ extension StreamTable {
         let again = failed
         failed = []
         for stream in again { goOn(stream) }
-    }
-}
-
-/// The ends of streams and long polls.
-extension StreamTable {
-    /// Answers and ends a long poll.
-    func answerPoll(_ stream: EventStream, _ parked: ParkedAnswer, status: Int) {
-        guard let origin = stream.origin else { return }
-        parked.response.status = status
-        parked.response.add("Request-Id", origin.requestID)
-        parked.response.add("Event-Id", examined(stream).id.text)
-        parked.response.add("Cache-Control", "no-store")
-        if status == 200 { parked.response.add("Content-Type", "application/json") }
-        remove(stream)
-        onPollAnswered(origin, status, parked.response.body.count)
-        parked.send()
-    }
-
-    /// Ends a stream as complete; a poll without an event is answered 204, as is the request of a probe.
-    func finish(_ stream: EventStream) {
-        switch stream.sink {
-        case .stream(let detached):
-            remove(stream)
-            detached.finish()
-        case .poll(let parked):
-            answerPoll(stream, parked, status: 204)
-        case .probe(let ticket):
-            answerProbe(stream, ticket, hasEvent: false)
-        case .closed:
-            break
-        }
-    }
-
-    /// Ends a probe, so that its request goes on.
-    func answerProbe(_ stream: EventStream, _ ticket: UInt64, hasEvent: Bool) {
-        remove(stream)
-        inbox.post(.probe(ticket: ticket, hasEvent: hasEvent))
-    }
-
-    /// Ends a stream as incomplete, so that its client sees that events are missing.
-    func cut(_ stream: EventStream) {
-        switch stream.sink {
-        case .stream(let detached):
-            remove(stream)
-            detached.abort()
-        case .probe(let ticket):
-            // The stream that is opened after the probe shows its client what is wrong.
-            answerProbe(stream, ticket, hasEvent: true)
-        case .poll, .closed:
-            finish(stream)
-        }
-    }
-
-    /// Ends every stream, since the server stops, but for two kinds: a stream with an end, whose answer would look
-    /// complete if it were cut, and a stream that has still to show the event that its subscription caused.
-    func drain() {
-        isDraining = true
-        for stream in Array(streams.values) where stream.end == nil {
-            guard let owed = stream.owedThrough, !examined(stream).covers(owed) else {
-                finish(stream)
-                continue
-            }
-            stream.end = owed
-            if stream.mode == .inStep { bounded.append(stream) }
-        }
-    }
-
-    /// Ends every stream, since another process owns the log: the clients go on there.
-    func endAll() { for stream in Array(streams.values) { stream.end == nil ? finish(stream) : cut(stream) } }
-
-    /// Returns the position up to which a stream has examined everything, with its channel or by itself.
-    func examined(_ stream: EventStream) -> StreamCursor {
-        stream.mode == .inStep ? max(stream.cursor, passed) : stream.cursor
     }
 }

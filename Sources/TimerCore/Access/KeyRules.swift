@@ -64,15 +64,15 @@ public enum KeyGrantor: Sendable, Equatable {
 
 /// The reason for which a key is not made or changed; nothing was changed.
 public enum KeyRefusal: Error, Sendable, Equatable {
-    /// There is no key with this id.
+    /// No key has this id.
     case notFound
     /// The key of the client that asks was revoked or has expired since its request was let in.
     case grantorIsGone
     /// The server has no token file: nobody could be asked for a key.
     case noTokens
-    /// There are as many keys as may be.
+    /// No further key may be made: the ring is full.
     case isFull
-    /// There is a key with this id.
+    /// A key has this id already.
     case exists
     /// The key has expired, and is not revived.
     case isExpired
@@ -127,6 +127,7 @@ public struct KeyRules {
         try checkEnd(key)
         if let before = ring[key.id] {
             guard replaces else { throw .exists }
+            if before.isExpired(at: now), !key.isExpired(at: now) { throw .isExpired }
             try checkEnd(before)
         } else if ring.count >= KeyRing.most {
             throw .isFull

@@ -28,7 +28,9 @@ extension Engine {
 
     /// Records when keys were used, for a few keys whose record is an hour older. Called without the lock.
     func recordKeyUses() {
-        let due = access.dueUses()
+        guard access.hasUses else { return }
+        let keys = lock.withLock { self.keys }
+        let due = access.dueUses(of: keys)
         if due.isEmpty { return }
         lock.withLock {
             record(uses: due)
@@ -46,7 +48,6 @@ extension Engine {
             key.lastUsedAt = at
             record(key, of: id, by: .nobody, clockNow)
         }
-        publishKeys()
     }
 }
 
@@ -79,12 +80,16 @@ public final class SharedAccess: Sendable {
         return max(noted, key.lastUsedAt ?? .min)
     }
 
+    /// Whether there are uses.
+    fileprivate var hasUses: Bool { uses.withLock { !$0.isEmpty } }
+
     /// Returns a few uses of which the log is so far behind that they are to be recorded. Uses that the log holds, and
     /// those of keys that are gone, are dropped.
-    fileprivate func dueUses() -> [(id: KeyID, at: Int64)] {
-        guard let ring = ring.value else { return [] }
-        return uses.withLock { uses in
-            if uses.isEmpty { return [] }
+    ///
+    /// - Parameter ring: the engine's keys. The loops are not shown when a key was used: they would judge every
+    ///   credential once more for it.
+    fileprivate func dueUses(of ring: KeyRing) -> [(id: KeyID, at: Int64)] {
+        uses.withLock { uses in
             uses = uses.filter { id, at in ring[id].map { at > $0.lastUsedAt ?? .min } ?? false }
             var due: [(id: KeyID, at: Int64)] = []
             for (id, at) in uses where due.count < Self.usesPerStep {

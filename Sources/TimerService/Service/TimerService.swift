@@ -243,12 +243,21 @@ extension TimerService {
     /// called on any thread but the service's own, while the service runs and owns no log; one thread at a time
     /// calls this and `drop`.
     ///
-    /// - Parameter moved: called now and then meanwhile.
-    /// - Throws: the errors of `init`.
+    /// - Parameters:
+    ///   - moved: called now and then meanwhile.
+    ///   - check: called with the log's access keys before anything of the log is shown; a log for which it throws is
+    ///     closed again.
+    /// - Throws: the errors of `init`, and that of `check`.
     /// - Returns: the log; nil where the service stops.
     @discardableResult
-    public func adopt(moved: () -> Void = {}) throws(StoreError) -> ActiveLog? {
+    public func adopt(
+        moved: () -> Void = {}, checking check: (KeyRing) throws(StoreError) -> Void = { _ in }
+    ) throws(StoreError) -> ActiveLog? {
         let recovered = try RecoveredLog.recover(store, configuration, isAhead: true, moved: moved)
+        do throws(StoreError) { try check(recovered.fold.keys) } catch {
+            store.close()
+            throw error
+        }
         let active = ActiveLog(recovered, configuration: configuration, shared: shared, moved: moved, report: report)
         do throws(StoreError) { try active.checkZones() } catch {
             discard(active)
@@ -296,6 +305,9 @@ extension TimerService {
 extension TimerService {
     /// The time zones of cron schedules. May be read on any thread.
     public var zones: any ZoneSource { configuration.zones }
+
+    /// Whether webhooks without a secret of their own are signed by one of the server's.
+    public var signsByDefault: Bool { !configuration.deliveries.policy.value.secrets.isEmpty }
 
     /// Adds a loop that reads sockets, where kicks may wait.
     ///

@@ -129,17 +129,18 @@ public import TimerCore
         return (slot, false)
     }
 
-    /// Replaces a timer and starts it afresh, provided its version is still `basis`.
+    /// Replaces a timer and starts it afresh, or makes it, provided its version is still `basis`.
     ///
-    /// - Returns: nil when there is no timer, or its version moved on since `basis` was read: read again.
+    /// - Parameter basis: 0 where there was no timer.
+    /// - Returns: nil when the version moved on since `basis` was read: read again. Otherwise the timer, and whether it
+    ///   was made.
     public func replace(
         _ key: borrowing TimerKey, basis: Int64, definition: inout [UInt8], if condition: VersionCondition,
         unless unwanted: VersionCondition
-    ) throws(ServiceError) -> SlotIndex? {
-        guard let slot = engine.scheduler.find(key), engine.scheduler.progress(slot).version == basis else {
-            return nil
-        }
-        return try put(key, definition: &definition, if: condition, unless: unwanted).slot
+    ) throws(ServiceError) -> (slot: SlotIndex, isNew: Bool)? {
+        let version = engine.scheduler.find(key).map { engine.scheduler.progress($0).version } ?? 0
+        guard version == basis else { return nil }
+        return try put(key, definition: &definition, if: condition, unless: unwanted)
     }
 
     /// Changes a timer's definition in place, provided its version is still `basis`.

@@ -46,9 +46,9 @@ struct TokenTests {
     @Test func `the token is asked for before anything else`() throws {
         let server = try server()
         let requests: [(String, String)] = [
-            ("GET", "/v1/timers"), ("POST", "/v1/timers"), ("GET", "/v1/events"), ("GET", "/metrics"), ("GET", "/"),
-            ("GET", "/v1/stats"), ("GET", "/nowhere"), ("BREW", "/v1/timers"), ("OPTIONS", "/v1/timers"),
-            ("OPTIONS", "*"), ("GET", "/problems/no-such/thing"), ("GET", "/v1/timers/%zz"),
+            ("GET", "/v1/timers"), ("POST", "/v1/timers"), ("GET", "/v1/events"), ("GET", "/metrics"),
+            ("GET", "/v1/stats"), ("GET", "/v1/keys/self"), ("GET", "/nowhere"), ("BREW", "/v1/timers"),
+            ("OPTIONS", "/v1/timers"), ("OPTIONS", "*"), ("GET", "/problems/no-such/thing"), ("GET", "/v1/timers/%zz"),
         ]
         for (method, target) in requests {
             let headers = "Origin: http://evil.example\r\n"
@@ -69,6 +69,34 @@ struct TokenTests {
         #expect(foreign.problem(at: "/nowhere") == "cross-origin")
     }
 
+    @Test func `a refusal says what to send, and does not show what was sent`() throws {
+        let server = try server()
+        let key = "tmk_" + String(repeating: "a", count: 12) + "_" + String(repeating: "b", count: 48)
+        let cases = [
+            ("", "send `Authorization: Bearer`"),
+            (authorization("Basic Zmlyc3Qtc2VjcmV0"), "send `Authorization: Bearer`"),
+            (authorization("Bearer wrong"), "not known"), (authorization("Bearer \(key)"), "not known"),
+        ]
+        for (headers, said) in cases {
+            let answer = try server.ask("GET", "/v1/timers", headers: headers)
+            #expect(answer.status == 401 && answer.text.contains(said), "\(headers)")
+            for sent in ["Zmlyc3", "wrong", "bbbb"] { #expect(!answer.text.contains(sent), "\(headers)") }
+        }
+    }
+
+    @Test func `an open request before it on the connection lets no other one in`() throws {
+        let server = try server()
+        for headers in ["", authorization(""), authorization("Bearer"), authorization("\t")] {
+            let client = RawClient(port: try server.port(of: 0))
+            for open in ["/healthz", "/", "/docs"] {
+                #expect(client.get(open, headers: headers)?.status == 200)
+                #expect(client.get("/v1/timers", headers: headers)?.status == 401, "\(open), \(headers)")
+            }
+            #expect(client.get("/v1/timers", headers: authorization("Bearer \(Self.tokens[0])"))?.status == 200)
+            #expect(client.get("/v1/timers", headers: headers)?.status == 401, "\(headers)")
+        }
+    }
+
     @Test func `a request without a token changes nothing`() throws {
         let server = try server()
         #expect(try server.ask("PUT", "/v1/timers/new", #"{"after":"1h"}"#).status == 401)
@@ -76,16 +104,18 @@ struct TokenTests {
         #expect(try server.ask("GET", "/v1/timers/new", headers: headers).status == 404)
     }
 
-    @Test func `health checks and documents need no token, and ignore a wrong one`() throws {
+    @Test func `health checks, documents and the page need no token, and ignore a wrong one`() throws {
         let server = try server()
         let open = [
-            "/healthz", "/readyz", "/openapi.yaml", "/openapi.json", "/docs", "/problems/unauthorized",
+            "/", "/healthz", "/readyz", "/openapi.yaml", "/openapi.json", "/docs", "/problems/unauthorized",
             "/problems/not-found",
         ]
+        let twice = authorization("Bearer wrong") + authorization("Bearer \(Self.tokens[0])")
         for target in open {
-            for headers in ["", authorization("Bearer wrong"), authorization("Basic x")] {
+            for headers in ["", authorization("Bearer wrong"), authorization("Basic x"), twice] {
                 #expect(try server.ask("GET", target, headers: headers).status == 200, "\(target)")
             }
+            #expect(try server.ask("OPTIONS", target).status == 204, "\(target)")
         }
         let unknown = try server.ask("GET", "/problems/no-such-problem")
         #expect(unknown.status == 404)

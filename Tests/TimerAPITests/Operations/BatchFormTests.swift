@@ -125,7 +125,7 @@ struct BatchFormTests {
     ])
     func `results are joined as the lines were`(form: BatchForm, count: Int, text: String) {
         var json = JSONWriter()
-        for _ in 0..<count { form.write(.deleted(id: [UInt8(ascii: "a")]), &json, requestID: []) }
+        for _ in 0..<count { form.write(.deleted(id: [UInt8(ascii: "a")]), &json, requestID: [], to: .nobody) }
         #expect(String(decoding: json.bytes + form.ending(isEmpty: json.count == 0), as: UTF8.self) == text)
     }
 }

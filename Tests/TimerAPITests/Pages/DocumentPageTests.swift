@@ -1,4 +1,5 @@
 import Foundation
+import Platform
 import TestSupport
 import Testing
 
@@ -60,5 +61,18 @@ struct DocumentPageTests {
         let front = try server.ask("GET", "/")
         #expect(front.header("content-type")?.hasPrefix("text/html") == true)
         #expect(front.text.contains("timerd"))
+    }
+
+    @Test(arguments: ["text/html", "application/json", "*/*"])
+    func `the front page is the same for every client, and not where a credential is missing`(accept: String) throws {
+        var access = AccessSettings()
+        access.tokens = [Array("0123456789abcdef".utf8)]
+        let settings = access
+        let server = try WholeServer { $0.access.publish(settings) }
+        let front = try server.ask("GET", "/", headers: "Accept: \(accept)\r\n")
+        #expect(front.status == 200 && front.header("content-type")?.hasPrefix("text/html") == true)
+        #expect(try server.ask("GET", "/", headers: "Authorization: Bearer 0123456789abcdef\r\n").body == front.body)
+        let refused = try server.ask("GET", "/v1/timers", headers: "Accept: \(accept)\r\n")
+        #expect(refused.status == 401 && refused.header("content-type") == "application/problem+json")
     }
 }

@@ -2,13 +2,8 @@ import Foundation
 import Testing
 import TimerCore
 import TimerService
-import WireJSON
 
 @testable import TimerAPI
-
-private struct OnlyUTC: ZoneSource {
-    func zone(named name: [UInt8]) -> TimeZoneTable? { name == Array("UTC".utf8) ? .utc : nil }
-}
 
 /// The text of a secret whose key is 32 bytes: `first`, then `rest`. A masked secret shows the end of the text.
 private func secret(_ first: UInt8, _ rest: UInt8) -> String {
@@ -17,48 +12,11 @@ private func secret(_ first: UInt8, _ rest: UInt8) -> String {
 
 private func mask(_ secret: String) -> String { "whsec_…" + secret.suffix(4) }
 
-private func parsed(_ text: String) throws -> JSONDocument {
-    var document = JSONDocument()
-    try document.parse(Array(text.utf8))
-    return document
-}
-
-/// The definition of a timer with this webhook, in JSON, that replaces another.
-private func definition(_ webhook: String, replacing old: [UInt8] = []) throws -> [UInt8] {
-    let document = try parsed(#"{"after":"1s","webhook":\#(webhook)}"#)
-    return try TimerBody(document, zones: OnlyUTC()).definition(id: Array("t".utf8), replacing: old)
-}
-
-/// The webhook of a definition, as it is shown.
-private func shown(_ definition: [UInt8], isStopped: Bool = false) throws -> String {
-    let found = Definition.layout(definition.span)
-    let layout = try #require(found)
-    var json = JSONWriter()
-    WebhookJSON.write(definition.span, layout, isStopped: isStopped, &json)
-    return String(decoding: json.bytes.dropFirst(#""webhook":"#.utf8.count), as: UTF8.self)
-}
-
-private func refusal(_ webhook: String, replacing old: [UInt8] = []) -> Problem? {
-    do {
-        _ = try definition(webhook, replacing: old)
-        return nil
-    } catch {
-        return error as? Problem
-    }
-}
-
-/// The definition after a merge patch.
-private func patched(_ patch: String, _ definition: [UInt8]) throws -> [UInt8] {
-    var view = TimerView()
-    view.definition = definition
-    return try MergePatch.definition(view, parsed(patch), zones: OnlyUTC())
-}
-
 private let url = #""url":"https://hooks.example/t""#
 
 /// The meaning of a webhook in the body of a create, and the member that a refusal points to.
 /// `WebhookConfigurationTests` and `WebhookURLTests` have the bounds of each member.
-struct WebhookFieldTests {
+struct WebhookFieldTests: WebhookBodies {
     @Test(arguments: [
         #""https://hooks.example/t""#, "{\(url)}",
         "{\(url),\"method\":null,\"headers\":null,\"format\":null,\"secret\":null,\"timeout\":null}",
@@ -196,7 +154,7 @@ struct WebhookFieldTests {
 }
 
 /// Secrets that are sent back as they were shown.
-struct WebhookMaskTests {
+struct WebhookMaskTests: WebhookBodies {
     private let old = secret(1, 1)
     private let new = secret(2, 2)
 
@@ -257,13 +215,13 @@ struct WebhookMaskTests {
 }
 
 /// Patches of a webhook.
-struct WebhookPatchTests {
+struct WebhookPatchTests: WebhookBodies {
     private let hook =
         #"{"url":"https://hooks.example/t","headers":{"X-A":"1","X-B":"2"},"secret":["\#(secret(1, 1))","#
         + #""\#(secret(2, 2))"],"types":["fired","created"]}"#
 
     private func patched(_ patch: String) throws -> [UInt8] {
-        try TimerAPITests.patched(patch, definition(hook))
+        try patched(patch, definition(hook))
     }
 
     @Test func `a patch is applied to what is shown, without a secret`() throws {
@@ -301,96 +259,5 @@ struct WebhookPatchTests {
     func `a patch that can't be is pointed at`(patch: String, pointer: String) {
         let problem = #expect(throws: Problem.self) { try patched(patch) }
         #expect(problem?.pointer == pointer)
-    }
-}
-
-/// Headers that carry credentials: masked where they are shown, and bound to the URL's origin.
-struct WebhookCredentialTests {
-    private func hook(
-        _ headers: String, at url: String = "https://hooks.example/t", secret names: String? = nil
-    ) -> String {
-        let secret = names.map { #","secretHeaders":["\#($0)"]"# } ?? ""
-        return #"{"url":"\#(url)","headers":{\#(headers)}\#(secret)}"#
-    }
-
-    @Test(arguments: ["Authorization", "authorization", "PROXY-AUTHORIZATION", "Cookie"])
-    func `credentials are masked`(name: String) throws {
-        let text = try shown(definition(hook(#""\#(name)":"s3cret","X-Plain":"seen""#)))
-        #expect(text.contains(#""headers":{"\#(name)":"***","X-Plain":"seen"}"#))
-        #expect(!text.contains("secretHeaders") && !text.contains("s3cret"))
-    }
-
-    @Test func `other headers are secret where they are named, also once they are set`() throws {
-        let stored = try definition(hook(#""X-Api-Key":"s3cret","X-Plain":"seen""#, secret: #"x-api-key","X-Absent"#))
-        let text = try shown(stored)
-        #expect(text.contains(#""headers":{"X-Api-Key":"***","X-Plain":"seen"}"#))
-        #expect(text.contains(#""secretHeaders":["x-api-key","X-Absent"]"#))
-        let later = try shown(patched(#"{"webhook":{"headers":{"X-Absent":"later"}}}"#, stored))
-        #expect(later.contains(#""X-Absent":"***""#) && !later.contains("later"))
-    }
-
-    @Test func `what is shown can be sent back`() throws {
-        let stored = try definition(hook(#""Authorization":"Bearer x","X-Api-Key":"k""#, secret: "X-Api-Key"))
-        let text = try shown(stored)
-        #expect(try definition(text, replacing: stored) == stored)
-        #expect(try patched(#"{"webhook":\#(text)}"#, stored) == stored)
-    }
-
-    @Test(
-        arguments: ["https://other.example/", "http://hooks.example/t", "https://hooks.example:8443/"],
-        [("Authorization", nil), ("X-Api-Key", "X-Api-Key")] as [(String, String?)])
-    func `a credential does not follow the URL to another origin`(url: String, header: (String, String?)) throws {
-        let (name, secret) = header
-        let stored = try definition(hook(#""\#(name)":"s3cret""#, secret: secret))
-        let members = [
-            "", #","secret":null"#, #","secretHeaders":null"#,
-            #","headers":{"\#(name.uppercased())":"***","\#(name)":null}"#,
-        ]
-        for more in members {
-            let patch = #"{"webhook":{"url":"\#(url)"\#(more)}}"#
-            let problem = #expect(throws: Problem.self) { try patched(patch, stored) }
-            #expect(problem?.pointer?.lowercased() == "/webhook/headers/\(name)".lowercased(), "\(patch)")
-            #expect(problem?.detail.contains("origin") == true, "\(patch)")
-        }
-        let put = try #require(refusal(hook(#""\#(name)":"***""#, at: url), replacing: stored))
-        #expect(put.pointer == "/webhook/headers/\(name)" && put.detail.contains("origin"))
-        func moved(_ value: String) throws -> String {
-            try shown(patched(#"{"webhook":{"url":"\#(url)","headers":{"\#(name)":\#(value)}}}"#, stored))
-        }
-        #expect(try moved(#""new""#).contains(#""headers":{"\#(name)":"***"}"#))
-        #expect(try moved("null").contains(#""headers":{}"#))
-    }
-
-    @Test func `the same origin keeps them`() throws {
-        let stored = try definition(hook(#""Authorization":"Bearer x""#))
-        let moved = #"{"webhook":{"url":"https://hooks.example/b","headers":{"X-More":"1"}}}"#
-        let expected = hook(#""Authorization":"Bearer x","X-More":"1""#, at: "https://hooks.example/b")
-        #expect(try patched(moved, stored) == definition(expected))
-    }
-
-    @Test(arguments: [("Authorization", nil), ("X-Plain", nil), ("X-Api-Key", "X-Api-Key")] as [(String, String?)])
-    func `a mask that means no stored value is refused`(name: String, secret: String?) throws {
-        let masked = hook(#""\#(name)":"***""#, secret: secret)
-        let stored = try definition(hook(#""X-Plain":"seen""#))
-        #expect(refusal(masked)?.pointer == "/webhook/headers/\(name)")
-        #expect(refusal(masked, replacing: stored)?.pointer == "/webhook/headers/\(name)")
-        let problem = #expect(throws: Problem.self) { try patched(#"{"webhook":\#(masked)}"#, stored) }
-        #expect(problem?.pointer == "/webhook/headers/\(name)")
-    }
-
-    @Test func `a header that was secret stays so while its value is the same`() throws {
-        let stored = try definition(hook(#""X-Api-Key":"s3cret""#, secret: "X-Api-Key"))
-        let kept = [
-            try patched(#"{"webhook":{"secretHeaders":null}}"#, stored),
-            try patched(#"{"webhook":{"secretHeaders":[]}}"#, stored),
-            try definition(hook(#""X-Api-Key":"s3cret""#), replacing: stored),
-            try definition(hook(#""X-Api-Key":"***""#), replacing: stored),
-            try definition(hook(#""x-api-key":"***""#), replacing: stored),
-        ]
-        for definition in kept {
-            #expect(try shown(definition).lowercased().contains(#""headers":{"x-api-key":"***"}"#))
-        }
-        let changed = try shown(definition(hook(#""X-Api-Key":"public""#), replacing: stored))
-        #expect(changed.contains(#""headers":{"X-Api-Key":"public"}"#))
     }
 }

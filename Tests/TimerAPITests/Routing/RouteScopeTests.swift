@@ -17,27 +17,45 @@ struct RouteScopeTests {
             newest: try #require(KeyDigest([UInt8](repeating: 1, count: KeyDigest.count))))
     }
 
+    /// The `security` that the document gives a request with this need.
+    private static func security(_ need: RouteScope.Need) -> [[String: [String]]] {
+        switch need {
+        case .open: []
+        case .anyKey: [[:], ["bearer": []]]
+        case .scope(let scope): [[:], ["bearer": scope.names.map { "\($0)" }]]
+        }
+    }
+
     /// The problem for which a key is refused; nil where it is let in.
     private static func refusal(_ key: AccessKey, _ route: Route, _ method: HTTPMethod) -> Problem? {
         do throws(Problem) { try route.scope(method).check(key) } catch { return error }
         return nil
     }
 
-    @Test func `the document and the table have the same open requests`() throws {
+    @Test func `the document and the table say the same of every request`() throws {
         let json = Data(try Repository.text(of: "Sources/CAssets/reference/openapi.json").utf8)
         let document = try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any])
         let paths = try #require(document["paths"] as? [String: [String: Any]])
-        for (route, method) in Self.requests where route != .dashboard {
+        for (route, method) in Self.requests {
             let item = try #require(paths[route.path], "\(route.path)")
             let operation = try #require(item["\(method)"] as? [String: Any], "\(method) \(route.path)")
-            let isOpen = (operation["security"] as? [Any])?.isEmpty ?? false
-            #expect((route.scope(method).need == .open) == isOpen, "\(method) \(route.path)")
+            let security = operation["security"] as? [[String: [String]]]
+            #expect(security == Self.security(route.scope(method).need), "\(method) \(route.path)")
         }
     }
 
-    @Test func `what needs no token today is open, and the page at the root with it`() {
+    @Test func `what is open takes no credential, the page at the root included`() {
         for (route, method) in Self.requests {
-            #expect((route.scope(method).need == .open) == (route.isOpen || route == .dashboard), "\(route)")
+            #expect((route.scope(method).need == .open) == route.isOpen, "\(route)")
+        }
+        let open: [Route] = [.dashboard, .healthz, .readyz, .openAPI, .openAPIJSON, .reference, .problem]
+        #expect(Route.allCases.filter(\.isOpen) == open)
+    }
+
+    @Test func `any key asks who it is, whatever its scopes and its prefix`() throws {
+        #expect(Self.requests.filter { $0.scope($1).need == .anyKey }.map(\.0) == [.keySelf])
+        for (_, scope) in KeyScopes.named {
+            #expect(Self.refusal(try Self.key(scope, idPrefix: "job-"), .keySelf, .get) == nil)
         }
     }
 
@@ -50,8 +68,8 @@ struct RouteScopeTests {
     }
 
     @Test func `a scope opens what it says, and nothing else`() throws {
-        let admin: Set<Route> = [.cluster, .drain, .export, .importPart, .importState]
-        for (route, method) in Self.requests where route.scope(method).need != .open {
+        let admin: Set<Route> = [.cluster, .drain, .export, .importPart, .importState, .keys, .key, .keyRotate]
+        for (route, method) in Self.requests where !route.isOpen && route != .keySelf {
             let reads = method == .get || route == .preview
             let least: KeyScopes =
                 admin.contains(route) ? .admin : route == .kick || route == .batch ? .kick : reads ? .read : .write
@@ -68,12 +86,12 @@ struct RouteScopeTests {
     @Test func `a key with a prefix uses the requests about one timer`() throws {
         let single: Set<Route> = [
             .timer, .timerNext, .timerEvents, .timerWait, .activate, .suspend, .resume, .cancel, .kick, .fire,
-            .reschedule, .batch, .deliveries, .redrive,
+            .reschedule, .batch, .events, .deliveries, .redrive,
         ]
         let key = try Self.key(.write, idPrefix: "job-")
         for (route, method) in Self.requests {
             let scope = route.scope(method)
-            guard scope.need != .open, scope.need != .scope(.admin) else { continue }
+            guard case .scope(let needed) = scope.need, needed != .admin else { continue }
             let refusal = Self.refusal(key, route, method)
             let isSingle = single.contains(route) || route == .timers && method == .post
             #expect((refusal == nil) == isSingle, "\(method) \(route.path)")
@@ -87,8 +105,8 @@ struct RouteScopeTests {
             let timers = route.scope(method).timers
             #expect((timers == .inPath) == route.path.hasPrefix("/v1/timers/{id}"), "\(route.path)")
         }
-        #expect(Route.deliveries.scope(.get).timers == .inQuery)
-        #expect(Route.redrive.scope(.post).timers == .inBody)
+        for route in [Route.events, .deliveries] { #expect(route.scope(.get).timers == .inQuery) }
+        for route in [Route.timers, .batch, .redrive] { #expect(route.scope(.post).timers == .inBody) }
     }
 
     @Test func `another timer is refused, whether or not it is there`() throws {

@@ -123,7 +123,8 @@ struct TraceContextTests {
         Definition.setTrace(try #require(Self.context()).kept, in: &bytes)
         let start = Definition.nameCount(bytes.span)
         let mark = try #require((start..<start + 4).first { bytes[$0] == 0 })
-        bytes[mark + 1] = 0xFF
+        // The length of the entry is more than the labels have.
+        for (place, byte) in [0xFF, 0xFF, 0x7F].enumerated() { bytes[mark + 1 + place] = UInt8(byte) }
         let labels = Definition.labels(bytes.span)
         #expect(labels.isEmpty)
         #expect(Definition.trace(bytes) == nil)

@@ -191,6 +191,23 @@ struct SharedStorageTests {
         #expect(try running.service.adopt() == nil)
     }
 
+    @Test func `a log whose keys are refused is not served, and can come again`() throws {
+        let running = try SharedService(owns: false)
+        let refusal = StoreError(.unusable, "these keys are not served")
+        let error = #expect(throws: StoreError.self) {
+            try running.service.adopt(checking: { (keys) throws(StoreError) in
+                #expect(keys.count == 0)
+                throw refusal
+            })
+        }
+        #expect(error == refusal)
+        #expect(!running.service.ownsLog && running.service.access.ring.value == nil)
+        #expect(running.service.role == .standby(owner: "http://other:1"))
+        try running.service.adopt()
+        #expect(running.service.role == .serving)
+        running.service.stop()
+    }
+
     @Test func `streams are shown nothing while the log is elsewhere, and all of it once it is back`() throws {
         let running = try SharedService()
         let feed = running.service.feed
