@@ -8,7 +8,7 @@ struct ClientOptions: ParsableArguments {
     @Option(
         name: Setting.tokenFile.name,
         help: ArgumentHelp(
-            "A file of tokens, whose first one is used; --token wins [\(Setting.tokenFile.variable)]",
+            "A file of tokens or keys' secrets, whose first one is used; --token wins [\(Setting.tokenFile.variable)]",
             valueName: Setting.tokenFile.value), completion: .file())
     var tokenFile: String?
     @Flag(help: "Print the server's JSON as it came.") var json = false

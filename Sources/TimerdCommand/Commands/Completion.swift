@@ -46,6 +46,7 @@ enum Completions {
     static var misfires: CompletionKind { .list(MisfirePolicy.allCases.map { "\($0.name)" }) }
     static var deliveryStates: CompletionKind { .list([DeliveryState.pending, .dead].map(\.name)) }
     static var actions: CompletionKind { .list(Bulk.actions) }
+    static var scopes: CompletionKind { .list(KeyScopes.named.map { "\($0.name)" }) }
 
     /// The ids of timers that begin with the word.
     static var timers: CompletionKind {
@@ -61,6 +62,11 @@ enum Completions {
         .custom { words, _, prefix in
             ids(words, RequestTarget("v1", "deliveries"), "deliveries").filter { $0.hasPrefix(prefix) }
         }
+    }
+
+    /// The ids of access keys.
+    static var keys: CompletionKind {
+        .custom { words, _, prefix in ids(words, RequestTarget("v1", "keys"), "keys").filter { $0.hasPrefix(prefix) } }
     }
 
     /// Returns the ids of a page; none where the server does not answer, since a completion must not fail.

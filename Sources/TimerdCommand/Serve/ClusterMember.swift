@@ -2,6 +2,7 @@ import HTTPServer
 import Platform
 import PostgresLog
 import TimerCluster
+import TimerCore
 import TimerLog
 import TimerService
 
@@ -18,6 +19,8 @@ final class ClusterMember: ClusterPlace, LogHost {
     private let tell: @Sendable (ClusterEvent) -> Void
     /// A closure that is called now and then while the log is read.
     private let moved: @Sendable () -> Void
+    /// A check of the access keys of a log that was taken, before anything of it is shown.
+    private let checkKeys: @Sendable (KeyRing) throws(StoreError) -> Void
     private let state = Guarded(State())
     private let acceptance = AcceptanceWatch()
     /// The routes to the other servers, once this server has joined with an address for them.
@@ -30,14 +33,18 @@ final class ClusterMember: ClusterPlace, LogHost {
 
     /// - Parameters:
     ///   - moved: called now and then while the log is read.
+    ///   - checkKeys: called with the access keys of a log that was taken, before anything of it is shown; a log for
+    ///     which it throws is not served.
     ///   - tell: takes the events that an operator should know; called on any thread.
     init(
         _ store: PostgresLogStore, timing: MembershipTiming = MembershipTiming(), moved: @escaping @Sendable () -> Void,
+        checkingKeys checkKeys: @escaping @Sendable (KeyRing) throws(StoreError) -> Void,
         tell: @escaping @Sendable (ClusterEvent) -> Void
     ) {
         self.store = store
         self.timing = timing
         self.moved = moved
+        self.checkKeys = checkKeys
         self.tell = tell
     }
 
@@ -108,7 +115,7 @@ final class ClusterMember: ClusterPlace, LogHost {
     func adopt(_ owner: LogOwner) throws(StoreError) {
         guard let service = state.withLock({ $0.service }) else { return }
         store.begin(session: owner.session)
-        try service.adopt(moved: moved)
+        try service.adopt(moved: moved, checking: checkKeys)
     }
 
     func drop() { state.withLock { $0.service }?.drop() }

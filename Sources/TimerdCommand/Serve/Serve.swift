@@ -12,7 +12,8 @@ struct Serve: ParsableCommand {
             The server prints "timerd listening on http://127.0.0.1:8080" once it accepts connections, a line a \
             listener. The log goes to stderr. SIGTERM stops it cleanly: requests are answered, streams end, everything \
             is on disk; a second one ends it at once, which loses nothing that was answered either. SIGHUP makes it \
-            read its files again: tokens, webhook secrets, and of --config the webhook rules and the log level.
+            read its files again: tokens, webhook secrets, and of --config the webhook rules and the log level; and \
+            open --audit-log again.
 
             Under systemd it reports when it is ready and feeds the watchdog (NOTIFY_SOCKET, WATCHDOG_USEC), and \
             serves the sockets it is passed (LISTEN_FDS), beside those of --listen if that is given.
@@ -54,6 +55,7 @@ struct Serve: ParsableCommand {
     @Option(name: Setting.alarm.name, help: Setting.alarm.help) var alarm: String?
     @Option(name: Setting.tokenFile.name, help: Setting.tokenFile.help) var tokenFile: String?
     @Option(name: Setting.allowHost.name, help: Setting.allowHost.help) var allowHost: [String] = []
+    @Option(name: Setting.auditLog.name, help: Setting.auditLog.help) var auditLog: String?
     @Option(name: Setting.logLevel.name, help: Setting.logLevel.help) var logLevel: String?
     @Option(name: Setting.logFormat.name, help: Setting.logFormat.help) var logFormat: String?
     @OptionGroup var webhooks: WebhookOptions
@@ -99,7 +101,8 @@ struct Serve: ParsableCommand {
             Setting.retainEvents.flag: given(retainEvents), Setting.heartbeat.flag: given(heartbeat),
             Setting.drain.flag: given(drain), Setting.alarm.flag: given(alarm),
             Setting.tokenFile.flag: given(tokenFile),
-            Setting.allowHost.flag: allowHost, Setting.logLevel.flag: given(logLevel),
+            Setting.allowHost.flag: allowHost, Setting.auditLog.flag: given(auditLog),
+            Setting.logLevel.flag: given(logLevel),
             Setting.logFormat.flag: given(logFormat), Setting.config.flag: given(config),
         ].merging(webhooks.flags) { own, _ in own }
     }

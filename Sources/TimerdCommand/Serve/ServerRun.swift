@@ -4,6 +4,8 @@ import PeerHTTP
 import Platform
 import PostgresLog
 import TimerAPI
+import TimerCluster
+import TimerCore
 import TimerForwarding
 import TimerLog
 import TimerService
@@ -39,7 +41,8 @@ struct ServerRun {
         let recovery = Heartbeat(name: "recovery")
         let manager = try ServiceManager(settings.environment, logger)
         let peers = configuration.clusterListener.map { PeerNetwork(listeningAt: $0) }
-        let server = try bind(peers, recovery)
+        let audit = try openAuditLog()
+        let server = try bind(peers, recovery, audit)
         let list = configuration.store.isDirectory ? ListenersFile(directory: configuration.dataDirectory) : nil
         let end: @Sendable () -> Void = {
             server.stop(drainSeconds: 0)
@@ -64,27 +67,38 @@ struct ServerRun {
         signals.serving()
         let url = configuration.clusterURL ?? ClusterURL.of(server.boundAddresses)
         opened.join(url: url, peer: peers?.address.map { PeerURL.of($0, url: url) } ?? "", until: signals)
-        server.serve(service, forwardingBy: opened.member.flatMap(forwarding))
-        tell(of: server, peers)
-        if let list, !isListed {
-            logger.warning(
-                "the list of listeners could not be written; timerd health needs --server then",
-                metadata: ["file": "\(list.path)"])
+        // A server that refused the log at once ends without having served.
+        if signals.failure == nil {
+            server.serve(service, forwardingBy: opened.member.flatMap(forwarding))
+            tell(of: server, peers)
+            if let list, !isListed {
+                logger.warning(
+                    "the list of listeners could not be written; timerd health needs --server then",
+                    metadata: ["file": "\(list.path)"])
+            }
+            manager.serving(
+                isHealthy: { service.watchdog.stalledLoops.isEmpty }, isReady: { service.isWritable })
         }
-        manager.serving(
-            isHealthy: { service.watchdog.stalledLoops.isEmpty }, isReady: { service.isWritable })
+        audit?.start()
         let reload = Reload(settings: settings, running: configuration, logger: logger)
-        while signals.next() == .reload { manager.reloading { reload.run() } }
+        while signals.next() == .reload {
+            manager.reloading {
+                audit?.reopen()
+                reload.run()
+            }
+        }
         manager.stopping()
         opened.member?.drain()
         logger.info("stopping", metadata: ["drainSeconds": .stringConvertible(configuration.drainSeconds)])
         let drain = Thread(name: "drain") { service.drain(seconds: configuration.drainSeconds) }
         server.stop(drainSeconds: configuration.drainSeconds)
         drain.join()
+        if let audit { finish(audit) }
         list?.remove(server.boundAddresses)
         service.stop()
         opened.member?.leave(seconds: ClusterMember.leaveSeconds)
         logger.info("stopped")
+        if let failure = signals.failure { throw failure }
     }
 
     /// Writes what an operator should know once the server serves, and prints the listeners.
@@ -114,7 +128,25 @@ struct ServerRun {
         }
     }
 
-    private func bind(_ peers: PeerNetwork?, _ recovery: Heartbeat) throws(Failure) -> APIServer {
+    private func openAuditLog() throws(Failure) -> AuditLog? {
+        guard let path = configuration.auditLog else { return nil }
+        do throws(AppendedFile.Fault) {
+            return try AuditLog(path) { [operatorLog] reason in
+                operatorLog.logThrottled("the audit log takes no lines; they wait, and are dropped in the end", reason)
+            }
+        } catch {
+            throw Failure(.unusable, "--audit-log \(path): \(error)")
+        }
+    }
+
+    /// Ends the audit log, once no more requests come.
+    private func finish(_ audit: AuditLog) {
+        let unwritten = audit.stop()
+        guard unwritten > 0 else { return }
+        logger.error("the audit log lacks its last lines", metadata: ["lines": .stringConvertible(unwritten)])
+    }
+
+    private func bind(_ peers: PeerNetwork?, _ recovery: Heartbeat, _ audit: AuditLog?) throws(Failure) -> APIServer {
         var api = APIConfiguration(listeners: configuration.listeners, access: configuration.access)
         api.passedSockets = configuration.passedSockets
         api.guests = peers
@@ -131,6 +163,7 @@ struct ServerRun {
         }
         api.version = Release.version
         api.accessLog = operatorLog.request
+        api.audit = audit?.trail
         do throws(ListenError) {
             return try APIServer(api, recovery: recovery)
         } catch {
@@ -166,7 +199,9 @@ extension ServerRun {
                 let store = SQLiteLogStore(directory: configuration.dataDirectory)
                 try store.claim()
                 claimed()
-                return Opened(service: try service(store, recovery))
+                let service = try service(store, recovery)
+                try configuration.check(keys: service.access.ring.value ?? KeyRing())
+                return Opened(service: service)
             case .memory: return Opened(service: try service(MemoryLogStore(), recovery))
             case .postgres(let address): return try open(address, recovery)
             }
@@ -188,13 +223,30 @@ extension ServerRun {
 
     private func open(_ address: PostgresAddress, _ recovery: Heartbeat) throws(StoreError) -> Opened {
         let store = try connect(to: address, recovery)
-        let member = ClusterMember(store, moved: recovery.beat, tell: operatorLog.reportCluster)
+        let member = ClusterMember(
+            store, moved: recovery.beat, checkingKeys: checkKeys,
+            tell: { [operatorLog, signals] event in
+                // A refusal of the log's keys was reported already, and ends the process: nothing is tried again.
+                if case .adoptionFailed = event, signals.failure != nil { return }
+                operatorLog.reportCluster(event)
+            })
         let log = operatorLog.report
         let service = try service(store, member: member, recovery) { [weak member] event in
             if case .rowsLost = event { member?.awaitAcceptance(address) }
             log(event)
         }
         return Opened(service: service, member: member, address: address)
+    }
+
+    /// A check of the access keys of a log that this server took: where they can't be served, it ends the process.
+    private var checkKeys: @Sendable (KeyRing) throws(StoreError) -> Void {
+        { [configuration, signals, logger] (keys) throws(StoreError) in
+            do throws(StoreError) { try configuration.check(keys: keys) } catch {
+                logger.error("the log is not served, and the server ends", metadata: ["reason": "\(error)"])
+                signals.stop(for: Failure(error, directory: "--store"))
+                throw error
+            }
+        }
     }
 
     /// Connects to a database; waits while it can't be reached.

@@ -16,6 +16,8 @@ final class Signals: Sendable {
         var isServing = false
         var isAskedToReload = false
         var isAskedToStop = false
+        /// The reason of a stop that no signal asked for.
+        var failure: Failure?
         var cleanUp: @Sendable () -> Void = {}
     }
 
@@ -44,8 +46,19 @@ final class Signals: Sendable {
     /// Makes a signal to stop ask for a clean stop from now on.
     func serving() { state.withLock { $0.isServing = true } }
 
-    /// Whether a signal asked to stop.
+    /// Whether a signal or a failure asked to stop.
     var isAskedToStop: Bool { state.withLock { $0.isAskedToStop } }
+
+    /// Asks for a clean stop, as a signal does; the first failure is the reason.
+    func stop(for failure: Failure) {
+        state.update { state in
+            if state.failure == nil { state.failure = failure }
+            state.isAskedToStop = true
+        }
+    }
+
+    /// The reason of a stop that no signal asked for; nil while there is none.
+    var failure: Failure? { state.withLock { $0.failure } }
 
     /// Waits for the next request; a stop comes before a reload.
     func next() -> Request {

@@ -1,5 +1,6 @@
 import Platform
 import Primitives
+import TimerCore
 import Webhooks
 
 /// A short file with one item on a line.
@@ -36,14 +37,17 @@ enum LineFile {
 /// The file of bearer tokens.
 enum TokenFile {
     /// The fewest bytes of a token: a shorter one could be guessed.
-    private static let shortest = 16
+    static let shortest = 16
     /// Most tokens: that of a request is compared with each.
     private static let mostTokens = 1024
 
     /// Reads the tokens, one a line; white space around a token is no part of it.
     ///
     /// No error shows the file's content.
-    static func read(_ path: String) throws(Failure) -> [[UInt8]] {
+    ///
+    /// - Parameter refusesKeys: whether a token that begins as a key's secret is refused: a server would look for it among
+    ///   its keys. A client may have either in its file.
+    static func read(_ path: String, refusesKeys: Bool = false) throws(Failure) -> [[UInt8]] {
         var tokens: [[UInt8]] = []
         for line in try LineFile.read(path, called: "token file") {
             func refusal(_ reason: String) -> Failure {
@@ -52,6 +56,9 @@ enum TokenFile {
             // A token with any other byte could not be sent in a header.
             guard line.text.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { throw refusal("a token is visible ASCII") }
             guard line.text.count >= shortest else { throw refusal("a token has at least \(shortest) bytes") }
+            guard !refusesKeys || !line.text.starts(with: KeySecret.prefix.utf8) else {
+                throw refusal("a token that begins with \(KeySecret.prefix) would be taken for the secret of a key")
+            }
             guard tokens.count < mostTokens else { throw refusal("more than \(mostTokens) tokens") }
             tokens.append(line.text)
         }

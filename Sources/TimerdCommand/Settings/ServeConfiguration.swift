@@ -2,6 +2,7 @@ import HTTPServer
 import Logging
 import Platform
 import TimerAPI
+import TimerCore
 import TimerLog
 import TimerService
 
@@ -40,6 +41,8 @@ struct ServeConfiguration: Sendable {
     /// The tokens that are accepted, and whether requests are logged.
     let access = Published(AccessSettings())
     let allowedHosts: [HostRule]
+    /// The file of the audit log, `-` for standard output; nil for none.
+    let auditLog: String?
     let logLevel: Published<Logger.Level>
     let logFormat: LogFormat
 
@@ -82,6 +85,7 @@ struct ServeConfiguration: Sendable {
         drainSeconds = Double(try settings.one(.drain).duration(0...3_600_000)) / 1000
         alarm = try settings.one(.alarm).word(AlarmKind.self)
         allowedHosts = try Self.hosts(settings.all(.allowHost))
+        auditLog = try settings.all(.auditLog).first?.nonEmpty()
         let level = try settings.one(.logLevel)
         guard let logLevel = Logger.Level(rawValue: level.text) else {
             throw level.refusal("expected \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))")
@@ -90,8 +94,24 @@ struct ServeConfiguration: Sendable {
         logFormat = try settings.one(.logFormat).word(LogFormat.self)
         var access = AccessSettings()
         access.logsRequests = logLevel <= .debug
-        if let file = try settings.all(.tokenFile).first { access.tokens = try TokenFile.read(file.nonEmpty()) }
+        if let file = try settings.all(.tokenFile).first {
+            access.tokens = try TokenFile.read(file.nonEmpty(), refusesKeys: true)
+        }
         self.access.publish(access)
+    }
+
+    /// Refuses a log with access keys where there is no token file.
+    ///
+    /// Nobody is asked for a credential then, so that the keys would keep nobody out.
+    ///
+    /// - Parameter keys: the keys of the log.
+    func check(keys: KeyRing) throws(StoreError) {
+        guard keys.count > 0, access.value.tokens.isEmpty else { return }
+        throw StoreError(
+            .unusable,
+            "the log holds access keys, and without a token file nobody would be asked for one: "
+                + "--\(Setting.tokenFile.flag) or \(Setting.tokenFile.variable) names a file of tokens, which have every "
+                + "right, one of at least \(TokenFile.shortest) bytes a line")
     }
 
     /// Refuses settings that make no sense with a database.

@@ -120,11 +120,14 @@ extension Setting {
     )
     static let tokenFile = Setting(
         flag: "token-file", value: "file", initial: nil,
-        meaning: "Bearer tokens of at least 16 bytes, one a line; then requests but for health checks need one of them")
+        meaning: "Bearer tokens of at least 16 bytes, one a line; then requests but health checks need one or a key")
     static let allowHost = Setting(
         flag: "allow-host", value: "name", initial: nil, form: .list,
         meaning:
             "A further name for Host if no token is needed: timers.example, .example (all below) or *; may repeat")
+    static let auditLog = Setting(
+        flag: "audit-log", value: "file|-", initial: nil,
+        meaning: "A file or FIFO, - for stdout: it gets a line of JSON for each change, export and refused request")
     static let logLevel = Setting(
         flag: "log-level", value: "level", initial: "info", reloads: true,
         meaning: "trace, debug, info, notice, warning, error or critical; debug has a line for each request")
@@ -159,7 +162,7 @@ extension Setting {
         meaning: "The server to ask: http://host:port, https://… or unix:/path")
     static let token = Setting(
         flag: "token", value: "token", initial: nil,
-        meaning: "The bearer token, if the server wants one; the variable keeps it out of ps")
+        meaning: "A token or the secret of a key, if the server wants one; the variable keeps it out of ps")
 
     static let config = Setting(
         flag: "config", value: "file", initial: nil,
@@ -170,7 +173,7 @@ extension Setting {
         listen, data, store, storePasswordFile, migrate, clusterURL, clusterListen, clusterTokenFile,
         acceptLoss, durability, maxTimers, maxStreams, maxConnections, maxConnectionsPerAddress, idleTimeout,
         maxIdempotencyKeys, maxIdempotencyBytes, retainEvents, heartbeat, drain, alarm,
-        tokenFile, allowHost, logLevel, logFormat, webhookPerHost, webhookConcurrency, webhookBacklog,
+        tokenFile, allowHost, auditLog, logLevel, logFormat, webhookPerHost, webhookConcurrency, webhookBacklog,
         webhookDeadLetters, webhookSecretFile, webhookAllow, webhookDeny, webhookProxy,
     ]
 

@@ -78,7 +78,7 @@ enum ProblemText {
         if status == 404 || slug == "timer-exists", let timer = problem["timer"] { line += ": \(timer)" }
         let allowed = problem.strings("allowed")
         if !allowed.isEmpty { line += " (legal now: \(allowed.joined(separator: ", ")))" }
-        if status == 401 { line += "; --token, --token-file, TIMERD_TOKEN or TIMERD_TOKEN_FILE gives a token" }
+        if status == 401 { line += "; --token, --token-file, TIMERD_TOKEN or TIMERD_TOKEN_FILE gives a token or key" }
         return Printable.text(line)
     }
 }

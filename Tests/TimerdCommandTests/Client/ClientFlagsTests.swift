@@ -7,6 +7,7 @@ import Testing
 /// The server that a client command asks, and the token that it sends.
 struct ClientFlagsTests {
     private static let good = "a-token-of-sixteen-bytes"
+    private static let key = "tmk_p4itmmwg3jee_abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnop"
     private static let other = "this-token-is-another-one"
 
     private let directory: TemporaryDirectory
@@ -15,16 +16,19 @@ struct ClientFlagsTests {
         directory = try TemporaryDirectory()
         try directory.write("good", Data("# the first one\n\n\(Self.good)\nanother-token-of-this-server\n".utf8))
         try directory.write("other", Data("\(Self.other)\n".utf8))
+        try directory.write("key", Data("\(Self.key)\n".utf8))
     }
 
-    /// Flags and variables with `FILE` and `OTHER` for the two files of tokens, and the token that is sent.
+    /// Flags and variables with `FILE`, `OTHER` and `KEY` for the files of tokens, and the token that is sent.
     private static let sources: [([String], [String: String], String?)] = [
         (["--token", good], ["TIMERD_TOKEN": other, "TIMERD_TOKEN_FILE": "OTHER"], good),
         (["--token", good, "--token-file", "OTHER"], [:], good),
         (["--token-file", "FILE"], ["TIMERD_TOKEN": other], good),
         ([], ["TIMERD_TOKEN": good], good), ([], ["TIMERD_TOKEN": good, "TIMERD_TOKEN_FILE": "OTHER"], good),
         ([], ["TIMERD_TOKEN_FILE": "FILE"], good), ([], ["TIMERD_TOKEN_FILE": "FILE\n"], good), ([], [:], nil),
-        ([], ["TIMERD_TOKEN": good + "\n"], good), ([], ["TIMERD_TOKEN": " \t\(good)\r\n"], good),
+        (["--token", key], [:], key), ([], ["TIMERD_TOKEN": key], key), (["--token-file", "KEY"], [:], key),
+        ([], ["TIMERD_TOKEN_FILE": "KEY"], key), ([], ["TIMERD_TOKEN": good + "\n"], good),
+        ([], ["TIMERD_TOKEN": " \t\(good)\r\n"], good),
     ]
 
     @Test(arguments: sources)
@@ -32,7 +36,9 @@ struct ClientFlagsTests {
         flags: [String], variables: [String: String], token: String?
     ) throws {
         func filled(_ text: String) -> String {
-            text.replacing("FILE", with: directory.file("good")).replacing("OTHER", with: directory.file("other"))
+            [("FILE", "good"), ("OTHER", "other"), ("KEY", "key")].reduce(text) { text, name in
+                text.replacing(name.0, with: directory.file(name.1))
+            }
         }
         let server = ScriptedServer([.answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")])
         defer { server.stop() }

@@ -13,6 +13,7 @@ struct CompletionsTests {
         ("'--clock')", TimerClock.allCases.map { "\($0.name)" }),
         ("'--mode')", RepeatMode.allCases.map { "\($0.name)" }),
         ("'--misfire')", MisfirePolicy.allCases.map { "\($0.name)" }),
+        ("'--scope')", ["read", "kick", "write", "admin"]),
         ("'--on-resume')", ResumePolicy.allCases.map { "\($0.name)" }), ("'--state')", ["pending", "dead"]),
     ])
     func `an option offers the words of its table`(option: String, words: [String]) {

@@ -26,7 +26,7 @@ struct ConfigFileTests {
         "max-connections = 12", "max-connections-per-address = 13", "idle-timeout = \"90s\"",
         "max-idempotency-keys = 7", "max-idempotency-bytes = \"1MiB\"", "retain-events = \"1h,1MiB\"",
         "heartbeat = \"3s\"", "drain = \"1s\"", "alarm = \"dispatch\"",
-        "allow-host = [\"timers.example\", \".svc.cluster.local\"]", "log-level = \"warning\"",
+        "allow-host = [\"timers.example\", \".svc.cluster.local\"]", "audit-log = \"-\"", "log-level = \"warning\"",
         "log-format = \"json\"", "webhook-per-host = 8", "webhook-concurrency = 9", "webhook-backlog = 10",
         "webhook-dead-letters = 11", "webhook-allow = [\"10.0.0.0/8\"]",
         "webhook-deny = [\"10.1.0.0/16\", \".example\"]",

@@ -30,6 +30,7 @@ struct LineFileTests {
 
     @Test(arguments: [
         ("short-of-sixteen\nfifteen-byte-to\n", 2), ("a token of words\n", 1), ("t\u{f6}ken-of-sixteen-bytes\n", 1),
+        ("a-token-of-sixteen-bytes\ntmk_p4itmmwg3jee_secret-of-a-key\n", 2), ("tmk_abcdefghijklmnop\n", 1),
         ((0..<1025).map { "token-number-\(100_000 + $0)" }.joined(separator: "\n"), 1025),
     ])
     func `a bad token is told by its line alone`(text: String, line: Int) throws {
@@ -37,6 +38,20 @@ struct LineFileTests {
         let told = refusal("--token-file")
         #expect(told.contains("\(path), line \(line): "))
         for token in text.split(separator: "\n") { #expect(!told.contains(token)) }
+    }
+
+    @Test func `only a server refuses the secret of a key`() throws {
+        try write("# the key of this machine\ntmk_p4itmmwg3jee_secret-of-a-key\nTMK_is-no-secret-of-a-key\n")
+        #expect(try TokenFile.read(path).count == 2)
+        #expect(
+            refusal("--token-file").hasSuffix(
+                "line 2: a token that begins with tmk_ would be taken for the secret of a key"))
+    }
+
+    @Test(arguments: ["", " ", "\n"])
+    func `a variable that is set and empty is no way to have no tokens`(text: String) {
+        let run = CommandRun("serve", "--check", variables: ["TIMERD_TOKEN_FILE": text])
+        #expect(run.refusal(64) == "timerd: TIMERD_TOKEN_FILE is set and empty")
     }
 
     @Test(arguments: [

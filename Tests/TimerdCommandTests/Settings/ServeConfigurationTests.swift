@@ -1,4 +1,8 @@
+import Foundation
+import TestSupport
 import Testing
+import TimerCore
+import TimerLog
 import TimerService
 
 @testable import TimerdCommand
@@ -24,7 +28,7 @@ struct ServeConfigurationTests {
         ("--idle-timeout", "61m"),
         ("--drain", "-1s"), ("--drain", "61m"), ("--alarm", "bell"), ("--log-level", "shouting"),
         ("--log-level", "Info"), ("--log-format", "xml"), ("--allow-host", ""), ("--allow-host", "a.example:80"),
-        ("--data", ""),
+        ("--data", ""), ("--audit-log", ""),
     ]
 
     @Test(arguments: nonsense)
@@ -40,6 +44,7 @@ struct ServeConfigurationTests {
         ("--retain-events", "1GiB,PT24H"), ("--heartbeat", "10ms"), ("--heartbeat", "1h"), ("--idle-timeout", "1s"),
         ("--drain", "0s"), ("--alarm", "dispatch"), ("--log-level", "trace"), ("--log-level", "critical"),
         ("--log-format", "json"), ("--allow-host", "*"), ("--allow-host", ".example"),
+        ("--audit-log", "-"),
     ]
 
     @Test(arguments: sensible)
@@ -99,6 +104,21 @@ struct ServeConfigurationTests {
             #expect(engine.retainMilliseconds == milliseconds)
             #expect(engine.retainBytes == bytes)
         }
+    }
+
+    @Test func `a log with keys is refused without a token file, with the way to one`() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("tokens", Data("a-token-of-sixteen-bytes\n".utf8))
+        let secret = KeySecret.draw()
+        var keys = KeyRing()
+        try configuration([:]).check(keys: keys)
+        keys.set(
+            AccessKey(id: secret.id, name: "k", scopes: .read, createdAt: 1, newest: secret.digest), for: secret.id)
+        try configuration(["token-file": [directory.file("tokens")]]).check(keys: keys)
+        let open = try configuration([:])
+        let error = #expect(throws: StoreError.self) { try open.check(keys: keys) }
+        #expect(error?.description.contains("--token-file or TIMERD_TOKEN_FILE") == true)
+        #expect(error.map { Failure($0, directory: "d").code } == .unusable)
     }
 
     @Test func `sockets that were passed on stand in for the default listener`() throws {

@@ -42,7 +42,12 @@ struct ProblemTextTests {
             (400, #"{"type":"/problems/x","detail":"a\u202eb\u001b[31m"}"#, "400 x: a b [31m"),
             (
                 401, #"{"type":"/problems/unauthorized"}"#,
-                "401 unauthorized; --token, --token-file, TIMERD_TOKEN or TIMERD_TOKEN_FILE gives a token"
+                "401 unauthorized; --token, --token-file, TIMERD_TOKEN or TIMERD_TOKEN_FILE gives a token or key"
+            ),
+            (
+                403,
+                #"{"type":"/problems/forbidden","detail":"this takes the scope `write`, which …","scope":"write"}"#,
+                "403 forbidden: this takes the scope `write`, which …"
             ),
         ] as [(Int, String, String)])
     func `a problem is one line with what helps`(status: Int, body: String, text: String) {

@@ -131,6 +131,7 @@ enum RecordLine {
         guard let key else { return writer.member("revoked", true) }
         KeyJSON.writeMembers(key, &writer)
         writer.member("lastUsedAt", instant: key.lastUsedAt)
+        if let older = key.older { writer.member("olderSecretUntil", instant: older.until) }
     }
 
     /// Writes the record of a deleted timer: its definition at the time of the deletion.
@@ -262,7 +263,8 @@ enum RecordLine {
             writer.raw(definition, payload)
         }
         if layout.webhook != nil {
-            WebhookJSON.write(definition, layout, isStopped: isStopped, showsSecrets: showsSecrets, &writer)
+            WebhookJSON.write(
+                definition, layout, isStopped: isStopped, secrets: showsSecrets ? .shown : .masked, &writer)
         }
         writer.endObject()
     }

@@ -1,7 +1,10 @@
 import Foundation
+import Platform
 import TestSupport
 import Testing
+import TimerCore
 import TimerLog
+import TimerService
 
 @testable import TimerdCommand
 
@@ -54,6 +57,30 @@ struct LogCommandsTests {
         #expect(masked.contains("http://127.0.0.1:9/"))
         #expect(!masked.contains(Self.secret) && !masked.contains("hidden"))
         #expect(CommandRun("log", "dump", "--data", directory.path, "--secrets").printed().contains(Self.secret))
+    }
+
+    @Test func `the record of a key says who made it, and has neither secret nor hash`() throws {
+        let server = try WholeServer(SQLiteLogStore(directory: directory.path))
+        let (first, second) = (KeySecret.draw(), KeySecret.draw())
+        let id = first.id
+        let log = try #require(server.service.log.value)
+        let draft = KeyDraft(name: "deploy", scopes: [.read, .kick], idPrefix: Array("c.".utf8))
+        let isDone = log.engine.turn { turn in
+            let key = try? turn.createKey(draft, id: id, first.digest, by: .token)
+            let rotated = try? turn.rotateKey(id, second.digest, overlap: 60_000, by: .key(id))
+            return key != nil && rotated != nil && (try? turn.revokeKey(id, by: .token)) != nil
+        }
+        #expect(isDone)
+        server.stop()
+        let records = try dump().filter { $0["kind"] == "key" }
+        #expect(records.map { $0["key"] } == [id.text, id.text, id.text])
+        #expect(records.map { $0["by"] } == ["token", id.text, "token"])
+        #expect(records.map { $0["revoked"] } == [nil, nil, "true"])
+        #expect(records.map { $0["olderSecretUntil"] != nil } == [false, true, false])
+        #expect(records[1].strings("scopes") == ["read", "kick"])
+        #expect(records[1]["name"] == "deploy" && records[1]["idPrefix"] == "c.")
+        let shown = CommandRun("log", "dump", "--data", directory.path, "--secrets").printed()
+        for secret in [first, second] { #expect(!shown.contains(secret.text.suffix(48))) }
     }
 
     @Test func `a good log is not repaired, and a cut is not made unasked`() {
