@@ -34,6 +34,7 @@ static const unsigned char script[] = {
 #embed "dashboard/dom.js" suffix(, )
 #embed "dashboard/time.js" suffix(, )
 #embed "dashboard/api.js" suffix(, )
+#embed "dashboard/access.js" suffix(, )
 #embed "dashboard/store.js" suffix(, )
 #embed "dashboard/stream.js" suffix(, )
 #embed "dashboard/tabs.js" suffix(, )

@@ -1,4 +1,4 @@
-// Requests to the server, the problems that it answers with, and the token that it may want.
+// Requests to the server, and the problems that it answers with.
 
 // A request that failed, with the members of the server's problem; status 0 where the server was not reached.
 class Problem extends Error {
@@ -15,15 +15,19 @@ class Problem extends Error {
 
 // Paths are relative to the page's own, so that they lead to the server below any prefix that a proxy gives it.
 const api = {
+  // The credential of this tab: a token or a key's secret; null for none.
   token: sessionStorage.getItem("timerd-token"),
 
-  // Sends a request and returns a good response; throws a `Problem` for any other.
-  async open(path, {method = "GET", body, headers = {}, signal} = {}) {
+  // Sends a request and returns a good response; throws a `Problem` for any other. After a 401 another credential is
+  // asked for, with which the request is sent again. A request that brings a `token` only tries that.
+  async open(path, {method = "GET", body, headers = {}, signal, token} = {}) {
     if (body) headers["Content-Type"] = "application/json";
     for (;;) {
+      if (!token) await access.asking;
+      signal?.throwIfAborted();
       const sent = Date.now();
-      const {token} = this;
-      if (token) headers.Authorization = `Bearer ${token}`;
+      const credential = token ?? this.token;
+      if (credential) headers.Authorization = `Bearer ${credential}`;
       let response;
       try {
         const options = {method, body, headers, cache: "no-store", signal: signal ?? AbortSignal.timeout(20000)};
@@ -34,9 +38,10 @@ const api = {
       const date = Date.parse(response.headers.get("Date"));
       if (date) clock.learn(date, date + 1000, sent, Date.now());
       if (response.ok) return response;
-      if (response.status !== 401) throw new Problem(response.status, await response.json().catch(() => ({})));
-      await askToken(token);
-      signal?.throwIfAborted();
+      if (response.status !== 401 || token) {
+        throw new Problem(response.status, await response.json().catch(() => ({})));
+      }
+      await access.ask(credential);
     }
   },
 
@@ -46,27 +51,3 @@ const api = {
 };
 
 const timerPath = id => `v1/timers/${encodeURIComponent(id)}`;
-
-let tokenAsked = null;
-
-// Asks for another token than `refused`. All requests that lack one wait for the same answer.
-function askToken(refused) {
-  if (api.token !== refused) return null;
-  // The tabs that share a stream are those of one token.
-  if (!tokenAsked) watch.visit.abort();
-  show("waiting", "Token needed");
-  return tokenAsked ??= new Promise(resolve => {
-    $("token-error").textContent = refused ? "The server does not know this token." : "";
-    $("token").showModal();
-    $("token-form").onsubmit = event => {
-      event.preventDefault();
-      api.token = event.target.token.value;
-      sessionStorage.setItem("timerd-token", api.token);
-      tokenAsked = null;
-      $("token").close();
-      resolve();
-    };
-  });
-}
-
-$("token").oncancel = event => event.preventDefault();

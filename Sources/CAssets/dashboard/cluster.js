@@ -13,6 +13,9 @@ const cluster = {
 
   async read() {
     try {
+      // A server that does not know whose the credential is may still know of the others.
+      await access.know()?.catch(() => {});
+      if (!access.may("admin")) return void ($("cluster-open").hidden = true);
       const json = await api.json("v1/cluster");
       this.json = json.session && json;
     } catch {

@@ -62,12 +62,14 @@ function ask(id, name) {
 
 // Whether the server allows it. Between an event that changed the state and the next read nobody knows.
 function isLegal(timer, name) {
+  if (!access.mayCommand(name)) return false;
   return name === "delete" || (timer.allowedIn === timer.state && timer.allowed.includes(name));
 }
 
-// Fills `box` with the buttons that `allowed` gives.
+// Fills `box` with the buttons that `allowed` and the key give.
 function showButtons(box, timer, hasWords) {
-  const names = COMMANDS.filter(name => name === "delete" || timer.allowed.includes(name));
+  const isShown = name => (name === "delete" || timer.allowed.includes(name)) && access.mayCommand(name);
+  const names = COMMANDS.filter(isShown);
   renew(box, `${timer.id} ${names}`, () => names.map(name => commandButton(timer.id, name, hasWords)));
   for (const button of box.children) {
     const name = button.dataset.command;

@@ -66,7 +66,8 @@ const list = {
   sayEmpty() {
     $("empty").hidden = store.view.length > 0;
     const isLoading = this.box.getAttribute("aria-busy") === "true";
-    const none = store.timers.size ? "No timer matches." : "There are no timers yet. New timer makes one.";
+    const way = access.may("write") ? " New timer makes one." : "";
+    const none = store.timers.size ? "No timer matches." : `There are no timers yet.${way}`;
     write($("empty"), isLoading ? "Loading…" : none);
   },
 

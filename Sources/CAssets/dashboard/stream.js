@@ -21,12 +21,16 @@ const watch = {
   visit: new AbortController(),
   wake: null,
 
+  // Follows the timers for as long as the page is there. A key that can't read them leaves nothing to follow: another
+  // one begins with a page of its own.
   async run() {
     for (;;) {
       await untilShown();
       const {signal} = this.visit = new AbortController();
       try {
         show("connecting", this.since === null ? "Loading" : "Connecting");
+        await access.know();
+        if (!access.may("read")) return $("unreadable").focus();
         await this.catchUp();
         $("timers").setAttribute("aria-busy", false);
         await tabs.attend(signal);

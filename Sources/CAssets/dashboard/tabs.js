@@ -179,10 +179,8 @@ function end(signal) {
   });
 }
 
-// The tabs of this server, wherever a proxy has it, and of this token: others may not see the same events. The token
-// does not stand in the name, which every page of this origin can list.
+// The tabs of this server, wherever a proxy has it, and of this key: others may not see the same events. Every page of
+// this origin can list the name, which therefore has the key's id and nothing of its secret.
 function tabsName() {
-  let hash = 0;
-  for (const letter of api.token ?? "") hash = (hash * 31 + letter.charCodeAt(0)) % 4398042316799;
-  return `timerd ${new URL(".", location).pathname} ${hash}`;
+  return `timerd ${new URL(".", location).pathname} ${access.self.id ?? ""}`;
 }
