@@ -21,10 +21,11 @@ FIXTURES = Path(__file__).parent / "Fixtures"
 CENTURY = "36525d"
 TOKEN = "a-token-of-the-fixture"
 KEEP_EVENTS = ("--retain-events", f"{CENTURY},1GiB")
-# Records that every fixture has, and records that fixtures have from format 2 and from format 3 on.
+# Records that every fixture has, and records that fixtures have from formats 2, 3 and 5 on.
 KINDS = {"event", "snapshot", "answer", "versionFloor", "kick", "condensed", "delivery"}
 SINCE_FORMAT_2 = {"answerPart", "timerAnswer", "will", "mark"}
 SINCE_FORMAT_3 = {"drain", "import"}
+SINCE_FORMAT_5 = {"key"}
 
 
 def dumped(data):
@@ -46,7 +47,9 @@ def everything(api):
         if timer["clock"] != "wall":
             timer.pop("nextFireAt")
     ids = [timer["id"] for timer in timers]
+    keys = api.get("/v1/keys").expect(200).json["keys"]
     return {
+        "keys": [{name: value for name, value in key.items() if name != "lastUsedAt"} for key in keys],
         "timers": {timer["id"]: timer for timer in timers},
         "order": ids,
         "blue": [timer["id"] for timer in api.get("/v1/timers?label=team%3Dblue").expect(200).json["timers"]],
@@ -142,6 +145,12 @@ def fill(api, receiver):
     wanted = {("hook", "delivered"), ("hook-gone", "deliveryDead"), ("hook-dead", "deliveryDead"), ("hook-left", "deliveryDead")}
     poll(lambda: wanted <= {(event["timer"], event["type"]) for event in api.history()})
     api.delete("/v1/timers/hook-left").expect(204)
+    for name in ("kept", "rotated", "revoked"):
+        key = api.post("/v1/keys", {"name": name, "scopes": ["read", "kick"], "idPrefix": "dog", "expiresAt": "2099-01-01T00:00:00Z"}).expect(201).json
+        if name == "rotated":
+            api.post(f"/v1/keys/{key['id']}/rotate", {"overlap": CENTURY}).expect(200)
+        if name == "revoked":
+            api.delete(f"/v1/keys/{key['id']}").expect(204)
     move(api)
     poll(lambda: {"completed"} <= {event["type"] for event in api.history("&timer=completed")})
     poll(lambda: api.get("/v1/timers/expired").status == 404)
@@ -173,7 +182,7 @@ def make(directory):
         fill(api, receiver)
         answers = everything(api) | {"since": since, "events": api.history(f"&since={since}")}
         server.stop()
-    wanted = KINDS | SINCE_FORMAT_2 | SINCE_FORMAT_3
+    wanted = KINDS | SINCE_FORMAT_2 | SINCE_FORMAT_3 | SINCE_FORMAT_5
     assert kinds(data) == wanted, kinds(data) ^ wanted
     with sqlite3.connect(data / "timers.db") as database:
         database.execute("VACUUM")

@@ -139,12 +139,16 @@ def test_a_problem_is_explained_as_in_the_document(parts):
 
 
 @pytest.mark.thorough
-def test_each_command_shown_gets_an_answer_that_the_document_has(new_server, parts):
+def test_each_command_shown_gets_an_answer_that_the_document_has(new_server, parts, tmp_path):
     """Each is run as it stands, in the order of the page; a stream is left after a second."""
-    server = new_server("--webhook-deny", "0.0.0.0/0", "--webhook-deny", "::/0")
+    # A server without a token file makes no keys.
+    token = "token-of-this-test"
+    (tmp_path / "tokens").write_text(f"{token}\n")
+    server = new_server("--webhook-deny", "0.0.0.0/0", "--webhook-deny", "::/0", "--token-file", tmp_path / "tokens", token=token)
+    curl = f"curl --max-time 1 -w '\\n%{{http_code}}' -H 'Authorization: Bearer {token}' "
     assert {name for name, _ in parts.commands} == set(OPERATIONS)
     for name, command in parts.commands:
-        command = command.replace(reference.SERVER, server.url).replace("curl ", "curl --max-time 1 -w '\\n%{http_code}' ")
+        command = command.replace(reference.SERVER, server.url).replace("curl ", curl)
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode in (0, 28), (command, done)
         status = done.stdout.rstrip().rpartition("\n")[2]

@@ -78,10 +78,10 @@ def test_a_token_file_that_can_not_be_used_changes_nothing(new_server, tokens, h
     assert (status(server, FIRST), status(server, SECOND)) == (401, 200)
 
 
-def test_a_stream_keeps_what_it_began_with(new_server, tokens):
+def test_a_stream_goes_on_while_its_token_stays(new_server, tokens):
     server = new_server("--token-file", tokens, token=FIRST)
     with server.client.stream("/v1/events").expect(200) as stream:
-        tokens.write_text(SECOND + "\n")
+        tokens.write_text(f"{SECOND}\n{FIRST}\n")
         reload(server)
         server.token = SECOND
         id = server.client.create()["id"]

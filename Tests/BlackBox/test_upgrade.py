@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from make_fixture import FIXTURES, KEEP_EVENTS, KINDS, SINCE_FORMAT_2, SINCE_FORMAT_3, everything, kinds
+from make_fixture import FIXTURES, KEEP_EVENTS, KINDS, SINCE_FORMAT_2, SINCE_FORMAT_3, SINCE_FORMAT_5, TOKEN, everything, kinds
 from server import run
 from test_startup import one_line, refuse
 
@@ -36,10 +36,11 @@ def like(timer, was):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_an_old_log_says_what_it_said(new_server, old, name):
+def test_an_old_log_says_what_it_said(new_server, old, name, tmp_path):
     data, answers = old(name)
     assert run("log", "verify", "--data", data).returncode == 0
-    server = new_server(*KEEP_EVENTS, data=data)
+    (tmp_path / "tokens").write_text(TOKEN + "\n")
+    server = new_server(*KEEP_EVENTS, "--token-file", tmp_path / "tokens", data=data, token=TOKEN)
     for life in range(2):
         api = server.client
         found = everything(api)
@@ -67,7 +68,7 @@ def test_an_old_log_says_what_it_said(new_server, old, name):
 def test_the_data_of_a_format_have_every_kind_of_record(old, name):
     data, answers = old(name)
     since = {"format-1": set(), "format-2": SINCE_FORMAT_2, "format-3": SINCE_FORMAT_2 | SINCE_FORMAT_3,
-             "format-4": SINCE_FORMAT_2 | SINCE_FORMAT_3, "format-5": SINCE_FORMAT_2 | SINCE_FORMAT_3}
+             "format-4": SINCE_FORMAT_2 | SINCE_FORMAT_3, "format-5": SINCE_FORMAT_2 | SINCE_FORMAT_3 | SINCE_FORMAT_5}
     assert kinds(data) >= KINDS | since[name]
     assert {event["type"] for event in answers["events"]} == {
         "created", "activated", "suspended", "resumed", "rescheduled", "updated", "fired", "recovered", "cancelled", "completed",
