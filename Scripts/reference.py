@@ -21,6 +21,7 @@ METHODS = ("get", "post", "put", "patch", "delete")
 EXPORT = "5f1c8a0e6b7d4c2f9a3e1d0c8b7a6f5e"
 IN_PATHS = {"id": "tea", "action": "cancel", "slug": "not-found", "export": EXPORT}
 DELIVERY = "1898231250945671168"
+KEY = "k7c2m4xq5w3a"
 
 
 def escape(text):
@@ -155,7 +156,9 @@ class Reference:
 
     def curl(self, path, method, operation, media, example, summary=""):
         """The command that sends a request."""
-        target = re.sub(r"\{(\w+)\}", lambda match: DELIVERY if "deliveries" in path else IN_PATHS[match[1]], path)
+        ids = {"deliveries": DELIVERY, "keys": KEY}
+        id = next((id for resource, id in ids.items() if f"/{resource}/" in path), IN_PATHS["id"])
+        target = re.sub(r"\{(\w+)\}", lambda match: {**IN_PATHS, "id": id}[match[1]], path)
         quote = lambda text: "'" + text.replace("'", "'\\''") + "'"
         words = ["curl", "-sN" if operation["operationId"] in ("events", "timerEvents") else "-s"]
         if method not in ("get", "post") or method == "post" and example is None:
@@ -219,11 +222,18 @@ class Reference:
         refusals = f"<p>Refusals: {', '.join(common)}</p>" if common else ""
         return f"<h4>Answers</h4><table><tr><th>status<th>meaning<th>content{rows}</table>{refusals}"
 
+    @staticmethod
+    def need(operation):
+        """The credential that an operation takes, in words."""
+        if not operation["security"]:
+            return "Needs no token or key."
+        scopes = [scope for way in operation["security"] for scope in way.get("bearer", [])]
+        return f"Needs a token, or a key with the scope `{scopes[0]}`." if scopes else "Needs a token, or any key."
+
     def operation(self, path, method, operation, shared):
         title = f'<b class="{method}">{method.upper()}</b> {escape(path)}'
         body = f"<p><b>{self.inline(operation['summary'])}</b></p>{self.paragraphs(operation.get('description'))}"
-        if operation.get("security") == []:
-            body += "<p><small>Needs no token.</small></p>"
+        body += f"<p><small>{self.inline(self.need(operation))}</small></p>"
         body += self.examples(path, method, operation)
         body += self.parameters([*shared, *operation.get("parameters", [])])
         if "requestBody" in operation:
@@ -315,7 +325,7 @@ TEMPLATE = """<!doctype html>
 <h1 id="introduction">{title}: the API</h1>
 <p>{summary}</p>
 {description}
-<p>Where the server has tokens, the commands below also take <code>-H "Authorization: Bearer TOKEN"</code>.</p>
+<p>Where the server has a token file, the commands below also take <code>-H "Authorization: Bearer TOKEN"</code>, with a token or the secret of a key.</p>
 {main}</main>
 <script></script>
 </body>
