@@ -12,7 +12,7 @@ targets=("${@:2}")
 build=.build/fuzz
 mkdir -p "$build/findings"
 # libFuzzer prints stack traces; Swift's own printer would wait for a person at a debugger.
-export SWIFT_BACKTRACE=enable=no
+export SWIFT_BACKTRACE=enable=no LSAN_OPTIONS=suppressions=$PWD/Fuzz/leaks.supp:print_suppressions=0
 
 # One module: its name, then further arguments of the compiler. Optimised, as the parsers ship; testable, as most of
 # them are nobody else's business.

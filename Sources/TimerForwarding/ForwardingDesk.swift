@@ -7,7 +7,8 @@ import TimerAPI
 /// the loop.
 final class ForwardingDesk: RequestDesk {
     let forwarding: Forwarding
-    let handler: TimerHandler
+    /// The handler that owns the desk.
+    unowned let handler: TimerHandler
     private let loop: Loop
     private var routes: Published<ClusterRoutes>.Copy
     /// The connections to the servers to which it forwards, one to each, by their sessions.

@@ -6,8 +6,9 @@ import TimerService
 import Webhooks
 
 /// Decides which requests are let in, by tokens, by keys, and by the rules that keep other sites' pages out. A gate is
-/// immutable; a change of the tokens or the keys makes another one.
-struct Gate {
+/// immutable; a change of the tokens or the keys makes another one. A gate is a class, as each request takes hold of it: of a
+/// struct that would be a reference to each of its arrays.
+final class Gate {
     /// The number of the gate among those of its loop.
     let serial: UInt64
     private let tokens: [[UInt8]]
