@@ -129,6 +129,7 @@ enum Renderer {
     }
 
     private static func fillList(_ run: ListRun, _ ticket: Ticket) {
+        let seesMasks = ticket.principal.seesMasks
         fillJSON(ticket) { json in
             json.beginObject()
             json.beginArray("timers")
@@ -138,7 +139,7 @@ enum Renderer {
                     run.cut(to: index)
                     break
                 }
-                TimerJSON.write(member.view, seesMasks: ticket.principal.seesMasks, &json)
+                TimerJSON.write(member.view, seesMasks: seesMasks, &json)
             }
             json.endArray()
             json.member("next", text: run.next?.text)
