@@ -32,6 +32,8 @@ public struct AccessKey: Sendable, Equatable {
     public var older: OlderSecret?
     /// Wall milliseconds of the minute in which the key was used last, as far as the log says; nil for never.
     public var lastUsedAt: Int64?
+    /// The principal that has made the key, or changed it last.
+    public var changedBy = KeyGrantor.nobody
 
     /// The bytes that a name may have.
     public static let nameBytes = 1...128

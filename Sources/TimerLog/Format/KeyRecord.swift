@@ -21,7 +21,7 @@ extension RecordCodec {
     ///
     /// - Parameters:
     ///   - key: the key; nil where it is revoked.
-    ///   - grantor: the principal that changed it; nobody where the server itself writes the key again.
+    ///   - grantor: the principal that changed it, also where the server itself writes the key again.
     public static func append(
         _ key: AccessKey?, of id: KeyID, by grantor: KeyGrantor, at: Int64, to bytes: inout [UInt8]
     ) {
@@ -61,6 +61,7 @@ extension RecordCodec {
         if members != 0 {
             guard let found = readKey(bytes, &offset, id: id, members) else { return false }
             key = found
+            key?.changedBy = grantor
         }
         record.at = at
         record.content = .key(id, key, by: grantor)

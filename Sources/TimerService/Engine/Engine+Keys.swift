@@ -11,6 +11,8 @@ extension Engine {
     /// wait for the disk, as nobody is told a secret that is not on disk.
     func record(_ key: AccessKey?, of id: KeyID, by grantor: KeyGrantor, _ now: Now) {
         _ = takePosition()
+        var key = key
+        key?.changedBy = grantor
         RecordCodec.append(key, of: id, by: grantor, at: now.wall, to: &batch.records)
         keys.set(key, for: id)
         spent += 1
@@ -23,7 +25,7 @@ extension Engine {
     /// record holds it.
     func carryKey(_ key: AccessKey) {
         guard keys[key.id] == key else { return }
-        record(key, of: key.id, by: .nobody, clockNow)
+        record(key, of: key.id, by: key.changedBy, clockNow)
     }
 
     /// Records when keys were used, for a few keys whose record is an hour older. Called without the lock.
@@ -46,7 +48,7 @@ extension Engine {
         for (id, at) in uses {
             guard var key = keys[id], at > key.lastUsedAt ?? .min else { continue }
             key.lastUsedAt = at
-            record(key, of: id, by: .nobody, clockNow)
+            record(key, of: id, by: key.changedBy, clockNow)
         }
     }
 }

@@ -59,7 +59,7 @@ extension Turn {
     ) throws(ServiceError) -> AccessKey? {
         if let here = engine.keys[key.id] {
             var same = here
-            same.lastUsedAt = key.lastUsedAt
+            (same.lastUsedAt, same.changedBy) = (key.lastUsedAt, key.changedBy)
             if same == key { return here }
             if policy == .skip { return nil }
         }
@@ -78,7 +78,7 @@ extension Turn {
         if engine.keys[key.id] == key { return key }
         engine.record(key, of: key.id, by: grantor, now)
         engine.publishKeys()
-        return key
+        return engine.keys[key.id] ?? key
     }
 }
 

@@ -236,6 +236,17 @@ struct KeyRulesTests {
         #expect(throws: Never.self) { try bench.create() }
     }
 
+    @Test func `a key that has expired is not revived by one that comes from another server`() throws {
+        var bench = Bench()
+        let expired = try bench.take(Self.foreign(1, expiresAt: Self.now))
+        for end in [Self.now + 1, nil] {
+            var later = expired
+            later.expiresAt = end
+            #expect(throws: KeyRefusal.isExpired) { try bench.take(later, replaces: true) }
+        }
+        #expect(try bench.take(expired, replaces: true) == expired)
+    }
+
     @Test func `a key of another server comes as it was there, once`() throws {
         var bench = Bench()
         let key = Self.foreign(1, .admin, expiresAt: 6)

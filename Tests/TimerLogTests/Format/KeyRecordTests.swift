@@ -10,9 +10,11 @@ struct KeyRecordTests {
         now: Now(elapsed: 1, wallOffset: 2), boottime: 3, boot: Hash128(high: 5, low: 6))
 
     private static func key(_ number: UInt64, _ name: String = "k", idPrefix: String = "") throws -> AccessKey {
-        AccessKey(
+        var key = AccessKey(
             id: try #require(KeyID(bits: number)), name: name, scopes: [.read, .kick], idPrefix: Array(idPrefix.utf8),
             createdAt: 64, newest: try #require(KeyDigest((1...32).map { UInt8($0) })))
+        key.changedBy = .token
+        return key
     }
 
     private static func bytes(_ key: AccessKey?, of id: KeyID, by grantor: KeyGrantor = .token) -> [UInt8] {

@@ -175,6 +175,7 @@ extension LogRecord.Content {
         if generator.chance(oneIn: 2) {
             key.older = AccessKey.OlderSecret(digest: digests[1], until: generator.number())
         }
-        return .key(id, key, by: grantor ?? .nobody)
+        key.changedBy = grantor ?? .nobody
+        return .key(id, key, by: key.changedBy)
     }
 }

@@ -175,6 +175,8 @@ struct AccessKeyTests {
         try expectAgreement(rig)
         #expect(rig.engine.turn { $0.accessKeys.count } == 15)
         #expect(rig.engine.turn { $0.accessKeys.all.count { $0.name == "renamed" } } == 10)
+        // The records that the server wrote again say who had changed the keys.
+        #expect(rig.engine.turn { $0.accessKeys.all.allSatisfy { $0.changedBy == .token } })
         rig.stop()
     }
 
