@@ -7,7 +7,10 @@ import pytest
 
 from keys import TOKEN, Keyring, forbidden, unauthorized
 from server import Server
+from test_audit import lines
 from test_forwarding import answered, shape
+from test_http import head
+from test_reload import reload
 from timers import poll
 
 pytestmark = pytest.mark.xdist_group("forwarding-keys")
@@ -181,3 +184,26 @@ def test_keys_outlive_their_owner(new_server, database, tmp_path):
     answered(lambda: client.post("/v1/timers", {"id": "tea", "after": "1h"})).expect(201)
     assert {event["by"] for event in pair.far.admin.history_of("tea")} == {kept["id"]}
     assert not pair.far.is_taken(gone)
+
+
+def test_a_relay_judges_once_more_what_it_opens_and_vouches_for_no_key(new_server, database, tmp_path):
+    """A token that goes while a stream is asked for; and a secret that somebody made up around the id of a key."""
+    tokens, flags = flags_of(tmp_path)
+    log = tmp_path / "audit.log"
+    servers = [new_server("--store", database, *flags, *more, token=TOKEN) for more in ((), ("--audit-log", log))]
+    until_forwarding(*servers)
+    pair = Pair(*servers, tokens)
+    key = pair.far.make("write")
+    made_up = pair.far.holding(f"tmk_{key['id']}_{'a' * 48}")
+    made_up.request("DELETE", "/v1/timers/tea", headers={"Origin": "http://other.example"}).problem(403, "cross-origin")
+    unauthorized(made_up.request("DELETE", "/v1/timers/tea"))
+    pair.far.holding(key).create(id="tea")
+    assert [line["key"] for line in lines(log, 4)] == ["token", None, None, key["id"]]
+
+    with pair.far.admin.socket() as sock:
+        sock.sendall(head("GET", "/v1/events", f"Authorization: Bearer {TOKEN}", "Content-Length: 1", "Expect: 100-continue"))
+        assert sock.recv(4096).startswith(b"HTTP/1.1 100 ")
+        tokens.write_text("another-token-of-the-file\n")
+        reload(servers[1])
+        sock.sendall(b"x")
+        assert sock.recv(4096).startswith(b"HTTP/1.1 401 ")

@@ -59,7 +59,7 @@ extension AuditRecord {
 
     /// Makes the record of a request whose response is filled; nil for a request that has none.
     ///
-    /// Of a request that another server forwards, that server makes the record, since it knows the client. Only the
+    /// A server that forwards a request makes its record, since that server knows the client. Only the
     /// server that owns the log knows whether a stream has started its timer.
     init?(_ ticket: Ticket) {
         let status = ticket.exchange.response.status
@@ -197,7 +197,7 @@ extension AuditRecord {
         var json = JSONWriter()
         json.beginObject()
         json.member("at", instant: at)
-        json.member("requestId", text: requestID)
+        json.member("requestId", text: Self.withoutSecrets(String(decoding: requestID, as: UTF8.self)))
         json.member("key", text: key.map { String(decoding: $0, as: UTF8.self) })
         json.member("method", text: method)
         json.member("target", text: Self.shown(target))

@@ -126,7 +126,7 @@ final class Gate {
                 judged = try judge(credential.line)
             }
             let (old, new) = (credential.principal, judged.principal)
-            // What only another server can judge is none of this gate's.
+            // This gate leaves to the owner of the log what only that one can judge.
             if old.isUnproved || new.isUnproved { return true }
             guard old.key?.scopes == new.key?.scopes, old.key?.idPrefix == new.key?.idPrefix else { return false }
             credential.renew(as: judged)

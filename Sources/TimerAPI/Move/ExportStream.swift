@@ -331,10 +331,12 @@ final class ExportStream {
     /// Writes a few keys.
     private func writeKeys() {
         if keys == nil {
-            engine.turn { turn in
-                keys = turn.accessKeys.all[...]
+            let ring = engine.turn { turn in
                 rest = turn.head
+                return turn.accessKeys
             }
+            // Thousands of keys are sorted outside of the lock.
+            keys = ring.all[...]
         }
         guard let some = keys?.prefix(APILimits.appliedPerStep), !some.isEmpty else { return goOn(to: .end) }
         keys = keys?.dropFirst(some.count)

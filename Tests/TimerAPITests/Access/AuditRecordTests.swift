@@ -147,6 +147,9 @@ struct AuditRecordTests {
         var abandoned = record("/v1/timers/batch")
         abandoned.status = nil
         #expect(try line(abandoned).contains(#","status":null,"#))
+        // A client chooses the id of its request.
+        abandoned.requestID = Array("tmk_abcdefghijkl_SECRET".utf8)
+        #expect(try line(abandoned).contains(#""requestId":"tmk_***""#))
     }
 
     @Test(arguments: [
