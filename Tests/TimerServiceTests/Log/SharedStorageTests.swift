@@ -26,6 +26,12 @@ private final class SharedService: Sendable {
         if owns { try service.adopt() }
     }
 
+    /// Takes the log again, which begins an epoch, and serves it.
+    func adoptAgain() throws {
+        store.take()
+        try service.adopt()
+    }
+
     func log() throws -> ActiveLog { try #require(service.log.value) }
 
     /// Begins to create a timer. Returns a closure that reads the record's fate.
@@ -170,7 +176,7 @@ struct SharedStorageTests {
         try eventually("the append waits") { running.store.isHolding }
         running.service.drop()
         #expect(fate() == .unknown)
-        try running.service.adopt()
+        try running.adoptAgain()
         running.store.shut(false)
         let other = try running.create("other")
         try eventually("it is durable") { other() == .durable }
@@ -234,6 +240,21 @@ struct SharedStorageTests {
         running.service.stop()
     }
 
+    @Test func `a log can come again while its last life asks for an outcome`() throws {
+        let running = try SharedService()
+        running.store.plan(.unknownAndLost)
+        running.store.holdSettlements()
+        let fate = try running.create("old")
+        try eventually("the question waits") { running.store.isHolding }
+        running.service.drop()
+        try running.adoptAgain()
+        running.store.holdSettlements(false)
+        let later = try running.create("later")
+        try eventually("it is durable") { later() == .durable }
+        #expect(fate() == .unknown)
+        running.service.stop()
+    }
+
     @Test func `what was under way when the log left is not known once it is back`() throws {
         let running = try SharedService()
         running.store.plan(.unknownAndLost)
@@ -243,7 +264,7 @@ struct SharedStorageTests {
         running.service.drop()
         running.store.failSettlements(0)
         running.time.pass(milliseconds: 5000)
-        try running.service.adopt()
+        try running.adoptAgain()
         let later = try running.create("later")
         try eventually("it is durable") { later() == .durable }
         // The lost record's position is below the newest row's, which says nothing about the record.
@@ -261,7 +282,7 @@ struct SharedStorageTests {
         try eventually("it is asked for") { running.store.settled > 0 }
         running.service.drop()
         running.store.failSettlements(0)
-        try running.service.adopt()
+        try running.adoptAgain()
         let engine = try running.log().engine
         // A request that began before can't distinguish its own record from another at the same position.
         #expect(engine.fateOfEarlier(landed...landed) == .unknown)

@@ -19,6 +19,7 @@ final class ContestedLogStore: LogStore {
         var failingSettlements = 0
         var settled = 0
         var isShut = false
+        var holdsSettlements = false
         var waiting = 0
     }
 
@@ -40,7 +41,13 @@ final class ContestedLogStore: LogStore {
     /// Holds every append, or releases them.
     func shut(_ isShut: Bool = true) { state.update { $0.isShut = isShut } }
 
-    /// Whether an append waits.
+    /// Holds every settlement, or releases them.
+    func holdSettlements(_ holds: Bool = true) { state.update { $0.holdsSettlements = holds } }
+
+    /// Begins an epoch, as a server does that takes the log: what the epoch before still asks for is fenced.
+    func take() { _ = inner.beginEpoch(session: 0, after: 0) }
+
+    /// Whether an append or a settlement waits.
     var isHolding: Bool { state.withLock { $0.waiting > 0 } }
 
     func open() throws(StoreError) -> StoreHead { try inner.open() }
@@ -70,6 +77,9 @@ final class ContestedLogStore: LogStore {
     }
 
     func settle(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> Settlement {
+        state.withLock { $0.waiting += 1 }
+        state.wait { $0.holdsSettlements ? nil : () }
+        state.withLock { $0.waiting -= 1 }
         let fails = state.withLock { state in
             state.settled += 1
             state.failingSettlements -= 1
@@ -78,6 +88,7 @@ final class ContestedLogStore: LogStore {
         if fails { return .unknown(FaultyLogStore.failure) }
         do throws(StoreError) {
             var head = try inner.open()
+            guard head.epoch == epoch else { return .fenced }
             let (hasLanded, isAbsent) = (head.last == rows.last?.last, head.last == expecting)
             let barrier = LogRow(
                 first: head.last + 1, last: head.last + 1, previous: head.last, epoch: head.epoch,
