@@ -1,11 +1,12 @@
 import HTTPServer
 import Platform
+import TimerCore
 
 /// One request answered, for the access log.
 public struct AccessRecord: Sendable {
     /// The method.
     public var method: String
-    /// The path and the query, as the client sent them.
+    /// The path and the query, without secrets of keys that came by mistake.
     public var target: String
     /// The status code of the answer.
     public var status: Int
@@ -15,7 +16,7 @@ public struct AccessRecord: Sendable {
     public var seconds: Double
     /// Address and port of the client.
     public var peer: String
-    /// The `Request-Id` of the answer.
+    /// The `Request-Id` of the answer, without secrets too.
     public var requestID: String
 }
 
@@ -26,9 +27,9 @@ extension AccessRecord {
         self.init(
             method: exchange.methodText.isEmpty
                 ? "\(exchange.method.name)" : Target.visible(exchange.methodText),
-            target: Target.visible(exchange.target), status: exchange.response.status,
+            target: KeySecret.masked(in: Target.visible(exchange.target)), status: exchange.response.status,
             bytes: exchange.response.body.count, seconds: exchange.seconds, peer: exchange.peerDescription,
-            requestID: String(decoding: ticket.requestID, as: UTF8.self))
+            requestID: KeySecret.masked(in: String(decoding: ticket.requestID, as: UTF8.self)))
     }
 }
 
@@ -43,9 +44,9 @@ extension APIConfiguration {
         guard access.value.logsRequests else { return }
         accessLog?(
             AccessRecord(
-                method: "GET", target: String(decoding: origin.target, as: UTF8.self), status: status,
-                bytes: bytes, seconds: seconds, peer: origin.peer,
-                requestID: String(decoding: origin.requestID, as: UTF8.self)))
+                method: "GET", target: KeySecret.masked(in: String(decoding: origin.target, as: UTF8.self)),
+                status: status, bytes: bytes, seconds: seconds, peer: origin.peer,
+                requestID: KeySecret.masked(in: String(decoding: origin.requestID, as: UTF8.self))))
     }
 }
 

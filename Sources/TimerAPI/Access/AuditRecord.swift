@@ -197,7 +197,7 @@ extension AuditRecord {
         var json = JSONWriter()
         json.beginObject()
         json.member("at", instant: at)
-        json.member("requestId", text: Self.withoutSecrets(String(decoding: requestID, as: UTF8.self)))
+        json.member("requestId", text: KeySecret.masked(in: String(decoding: requestID, as: UTF8.self)))
         json.member("key", text: key.map { String(decoding: $0, as: UTF8.self) })
         json.member("method", text: method)
         json.member("target", text: Self.shown(target))
@@ -222,7 +222,7 @@ extension AuditRecord {
 
     /// Returns a target without the values of cursors, and without secrets of keys that came by mistake.
     private static func shown(_ target: [UInt8]) -> String {
-        let text = withoutSecrets(Target.visible(target))
+        let text = KeySecret.masked(in: Target.visible(target))
         let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return text }
         let query = parts[1].split(separator: "&", omittingEmptySubsequences: false).map { pair in
@@ -236,18 +236,5 @@ extension AuditRecord {
     private static func isCursor(_ name: Substring) -> Bool {
         let decoded = try? Target(Array("/?\(name)".utf8))
         return decoded?.parameters.first?.name == "cursor"
-    }
-
-    /// Returns `text` with each word that begins as the secret of a key cut after that beginning.
-    private static func withoutSecrets(_ text: String) -> String {
-        var shown = ""
-        var rest = text[...]
-        while let found = rest.firstRange(of: KeySecret.prefix) {
-            shown += rest[..<found.upperBound]
-            let after = rest[found.upperBound...]
-            rest = after.drop { $0.isLetter || $0.isNumber || $0 == "_" }
-            if rest.count < after.count { shown += "***" }
-        }
-        return shown + rest
     }
 }

@@ -5,16 +5,39 @@ import Testing
 
 @testable import TimerAPI
 
-/// The access log and the metrics of requests that no route answers.
+/// The access log, and the metrics of requests that no route answers.
 struct RefusedHeadTests {
-    @Test func `a method that is no word is refused, and is no danger to a log`() throws {
-        let records = Guarded<[AccessRecord]>([])
-        var access = AccessSettings()
-        access.logsRequests = true
-        let server = try WholeServer { configuration in
+    private let records = Guarded<[AccessRecord]>([])
+
+    /// A server that writes an access log.
+    private func server() throws -> WholeServer {
+        let records = records
+        return try WholeServer { configuration in
+            var access = AccessSettings()
+            access.logsRequests = true
             configuration.access.publish(access)
             configuration.accessLog = { record in records.withLock { $0.append(record) } }
         }
+    }
+
+    @Test func `a secret that comes by mistake is not logged`() throws {
+        let server = try server()
+        let secret = "tmk_abcdefghijkl_SECRET"
+        _ = try server.ask("PUT", "/v1/timers/tea", #"{"after":"1h"}"#)
+        let wait = "/v1/timers/tea/wait?timeout=1ms"
+        for target in ["/v1/timers/\(secret)?a=\(secret)", "\(wait)&a=\(secret)", wait] {
+            let client = RawClient(port: try server.port)
+            client.send(Array("GET \(target) HTTP/1.1\r\nHost: localhost\r\nRequest-Id: \(secret)\r\n\r\n".utf8))
+            #expect(client.answer() != nil, "\(target)")
+        }
+        let shown = records.value
+        #expect(shown.count == 4 && shown.dropFirst().allSatisfy { $0.requestID == "tmk_***" })
+        let targets = ["/v1/timers/tea", "/v1/timers/tmk_***?a=tmk_***", "\(wait)&a=tmk_***", wait]
+        #expect(shown.map(\.target) == targets)
+    }
+
+    @Test func `a method that is no word is refused, and is no danger to a log`() throws {
+        let server = try server()
         let methods: [[UInt8]] = [
             Array("G\u{1}T".utf8), Array("GE\u{1B}[31mT".utf8), [0x7F], Array("G(T".utf8), [0x80, 0x9B],
         ]
@@ -26,7 +49,7 @@ struct RefusedHeadTests {
             }
         }
         #expect(try server.ask("GET", "/healthz").status == 200)
-        let shown = records.withLock { $0 }
+        let shown = records.value
         #expect(shown.filter { $0.status == 400 }.count == 2 * methods.count)
         #expect(shown.allSatisfy { "\($0.method)\($0.target)".utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } })
     }
