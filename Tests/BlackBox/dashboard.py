@@ -94,7 +94,11 @@ class Dashboard:
         Select(self.page.one(css)).select_by_value(value)
 
     def new_timer(self, kind="after", **fields):
-        """Opens the dialog for a new timer and fills it in; the caller sends it."""
+        """Opens the dialog for a new timer and fills it in; the caller sends it.
+
+        A pause between two keys has the page ask for a preview of what is half typed, which the server may refuse.
+        """
+        self.page.expect(r"/v1/schedules/preview\S* .*status of 400")
         if not self.page.run("return document.querySelector('#create').open"):
             self.click("#new")
         def chosen():
