@@ -13,7 +13,8 @@ let package = Package(
             name: "TimerdCommand",
             dependencies: [
                 "TimerForwarding", "TimerAPI", "TimerCluster", "PostgresLog", "TimerService", "TimerLog", "Webhooks",
-                "PeerHTTP", "HTTPServer", "HTTPClient", "WireJSON", "TimerCore", "Platform", "Primitives", "TOML",
+                "PeerHTTP", "HTTPServer", "HTTPClient", "TLS", "WireJSON", "TimerCore", "Platform", "Primitives",
+                "TOML",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -31,7 +32,8 @@ let package = Package(
         .target(
             name: "TimerForwarding", dependencies: ["TimerAPI", "PeerHTTP", "HTTPServer", "Platform", "Primitives"]),
         .target(name: "PeerHTTP", dependencies: ["HTTPServer", "Platform", "Primitives", "CNghttp2"]),
-        .target(name: "HTTPServer", dependencies: ["Platform", "Primitives", "CMicroHTTPD"]),
+        .target(name: "HTTPServer", dependencies: ["TLS", "Platform", "Primitives", "CMicroHTTPD"]),
+        .target(name: "TLS", dependencies: ["CTLS"]),
         .target(name: "HTTPClient", dependencies: ["Curl", "Platform", "Primitives"]),
         .target(
             name: "Webhooks",
@@ -46,6 +48,7 @@ let package = Package(
         .target(name: "CAssets", exclude: ["dashboard", "reference"]),
         // Compiles toml++, whose headers are Debian's libtomlplusplus-dev.
         .target(name: "CTOML"),
+        .target(name: "CTLS", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -79,7 +82,8 @@ let package = Package(
             name: "PostgresLogTests",
             dependencies: ["PostgresLog", "TimerCluster", "TimerLog", "TimerCore", "Platform", "TestSupport"]),
         .testTarget(name: "PeerHTTPTests", dependencies: ["PeerHTTP"]),
-        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "Platform", "TestSupport"]),
+        .testTarget(name: "TLSTests", dependencies: ["TLS", "Platform", "TestSupport"]),
+        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "TLS", "Platform", "TestSupport"]),
         .testTarget(name: "TOMLTests", dependencies: ["TOML"]),
         .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient", "TestSupport"]),
         .testTarget(name: "WebhooksTests", dependencies: ["Webhooks", "TimerCore", "Platform", "TestSupport"]),
@@ -118,7 +122,7 @@ let package = Package(
 )
 
 // One place sets how every Swift target is compiled. C targets take no Swift settings.
-let cTargets = ["CLinux", "CAssets", "CTOML"]
+let cTargets = ["CLinux", "CAssets", "CTOML", "CTLS"]
 for target in package.targets where target.type != .system && !cTargets.contains(target.name) {
     target.swiftSettings = [
         .strictMemorySafety(),

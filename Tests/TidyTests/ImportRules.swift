@@ -9,7 +9,8 @@ enum ImportRules {
         "WireJSON": ["Primitives"],
         "TOML": ["CTOML"],
         "Platform": ["CLinux", "Glibc", "Synchronization"],
-        "HTTPServer": ["Platform", "Primitives", "CMicroHTTPD", "Glibc", "Synchronization"],
+        "TLS": ["CTLS"],
+        "HTTPServer": ["TLS", "Platform", "Primitives", "CMicroHTTPD", "Glibc", "Synchronization"],
         "PeerHTTP": ["HTTPServer", "Platform", "Primitives", "CNghttp2", "Glibc"],
         "Curl": ["Platform", "CCurl", "Glibc"],
         "HTTPClient": ["Curl", "Platform", "Primitives", "Glibc"],
@@ -30,7 +31,7 @@ enum ImportRules {
         "TimerdCommand": [
             "TimerForwarding", "TimerAPI", "TimerCluster", "PostgresLog", "TimerService", "TimerLog", "Webhooks",
             "PeerHTTP", "HTTPServer", "HTTPClient",
-            "WireJSON", "TimerCore", "Platform", "Primitives", "TOML", "ArgumentParser", "Logging", "Foundation",
+            "TLS", "WireJSON", "TimerCore", "Platform", "Primitives", "TOML", "ArgumentParser", "Logging", "Foundation",
             "FoundationEssentials", "Glibc", "Dispatch",
             "Synchronization",
         ],
@@ -142,7 +143,7 @@ struct ImportTests {
 
     @Test(arguments: [
         "CLinux": "Platform", "CSQLite": "TimerLog", "CMicroHTTPD": "HTTPServer", "CCrypto": "Webhooks",
-        "CTOML": "TOML", "CCurl": "Curl", "CNghttp2": "PeerHTTP",
+        "CTOML": "TOML", "CCurl": "Curl", "CNghttp2": "PeerHTTP", "CTLS": "TLS",
     ])
     func `a C module has its Swift face and no other`(module: String, face: String) {
         #expect(ImportRules.allowed.filter { $0.value.contains(module) }.map(\.key) == [face])

@@ -1,6 +1,7 @@
 import Glibc
 import Platform
 import Synchronization
+public import TLS
 
 /// An HTTP/1.1 server with threads of its own, each of which runs an event loop around libmicrohttpd and a handler.
 public final class HTTPServer: Sendable {
@@ -15,6 +16,7 @@ public final class HTTPServer: Sendable {
     public let boundAddresses: [BoundAddress]
     private let loops: [LoopCore]
     private let quota: SocketQuota
+    private let tls: Published<TLSContext?>
     private let phase = ServerPhase()
     private let files: [(path: String, identity: ListeningSocket.FileIdentity?)]
     private let threads = Guarded(Threads())
@@ -31,6 +33,9 @@ public final class HTTPServer: Sendable {
         guard !configuration.listeners.isEmpty || !configuration.passedSockets.isEmpty else {
             throw ListenError("no address to listen at")
         }
+        if configuration.tls == nil, let secure = configuration.listeners.first(where: \.isSecure) {
+            throw ListenError("\(secure.url): no certificate to serve it with")
+        }
         signal(SIGPIPE, SIG_IGN)
         let quota = SocketQuota(
             configuration.limits, descriptors: Self.raiseDescriptorLimit(), loops: configuration.loops)
@@ -45,6 +50,7 @@ public final class HTTPServer: Sendable {
         }
         self.quota = quota
         self.loops = loops
+        tls = Published(configuration.tls)
         var bound: [BoundAddress] = []
         var files: [(String, ListeningSocket.FileIdentity?)] = []
         do throws(ListenError) {
@@ -88,6 +94,10 @@ public final class HTTPServer: Sendable {
     public func handOver(to makeHandler: (Loop) -> any LoopHandler) {
         for loop in loops { loop.handOver(to: makeHandler(loop.loop)) }
     }
+
+    /// Replaces certificate and key for connections that come from now on; those there are keep theirs. May be called on
+    /// any thread.
+    public func replaceTLS(_ context: TLSContext) { tls.publish(context) }
 
     /// Stops taking new connections; each answer from now on ends its connection. May be called on any thread.
     public func beginDrain() {

@@ -1,15 +1,15 @@
 /// An address to listen at, as configured.
 public enum ListenAddress: Sendable, Equatable {
     /// A TCP port; `host` is an IPv4 or IPv6 literal (without brackets) or `localhost`, which is 127.0.0.1. Port 0
-    /// lets the kernel choose.
-    case tcp(host: String, port: UInt16)
+    /// lets the kernel choose. Clients speak TLS where it `isSecure`.
+    case tcp(host: String, port: UInt16, isSecure: Bool = false)
     /// A Unix socket at `path`, at most 107 bytes; only its owner may connect.
     case unix(path: String)
 
     /// The longest path that a Unix socket's address holds.
     static let longestPath = 107
 
-    /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:80` or `unix:/path`.
+    /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:80`, `https://127.0.0.1:8443` or `unix:/path`.
     ///
     /// Throws: `ListenError` naming what is wrong with `text`. `check` shows whether the host is an address.
     public init(parsing text: String) throws(ListenError) {
@@ -23,22 +23,26 @@ public enum ListenAddress: Sendable, Equatable {
         guard !text.contains(where: { $0 == "," || $0.isWhitespace }) else {
             throw ListenError("\(text): one address has neither blanks nor commas; several are given one by one")
         }
-        guard let colon = text.lastIndex(of: ":") else {
-            throw ListenError("\(text): expected host:port, [host]:port or unix:/path")
+        let isSecure = text.hasPrefix(Self.securePrefix)
+        let place = isSecure ? text.dropFirst(Self.securePrefix.count) : text[...]
+        guard let colon = place.lastIndex(of: ":") else {
+            throw ListenError("\(text): expected host:port, [host]:port, https://host:port or unix:/path")
         }
-        let digits = text[text.index(after: colon)...]
+        let digits = place[place.index(after: colon)...]
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits) else {
             throw ListenError("\(text): the port is a number from 0 to 65535")
         }
-        var host = text[..<colon]
+        var host = place[..<colon]
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = host.dropFirst().dropLast()
         } else if host.contains(":") {
             throw ListenError("\(text): an IPv6 address needs brackets, as [::1]:8080")
         }
         guard !host.isEmpty else { throw ListenError("\(text): the host is missing; 0.0.0.0 means every address") }
-        self = .tcp(host: String(host), port: port)
+        self = .tcp(host: String(host), port: port, isSecure: isSecure)
     }
+
+    private static let securePrefix = "https://"
 
     /// Checks that a socket can be bound to this address, as far as that shows without one.
     ///
@@ -46,7 +50,7 @@ public enum ListenAddress: Sendable, Equatable {
     /// can't be that of a socket.
     public func check() throws(ListenError) {
         switch self {
-        case .tcp(let host, let port):
+        case .tcp(let host, let port, _):
             guard SocketAddress(host: host, port: port) == nil else { return }
             let every = host == "*" ? "; every address is 0.0.0.0, or [::] for IPv6" : ""
             throw ListenError("\(url): \(host) is neither an IP address nor localhost\(every)")
@@ -58,28 +62,41 @@ public enum ListenAddress: Sendable, Equatable {
         }
     }
 
-    /// The address as a client writes it: `http://127.0.0.1:8080`, `http://[::1]:8080` or `unix:/path`.
+    /// The address as a client writes it: `http://127.0.0.1:8080`, `https://[::1]:8443` or `unix:/path`.
     public var url: String {
         switch self {
-        case .unix(let path): "unix:\(path)"
-        case .tcp(let host, let port): host.contains(":") ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
+        case .unix(let path): return "unix:\(path)"
+        case .tcp(let host, let port, let isSecure):
+            let scheme = isSecure ? Self.securePrefix : "http://"
+            return host.contains(":") ? "\(scheme)[\(host)]:\(port)" : "\(scheme)\(host):\(port)"
         }
+    }
+
+    /// The address as the kernel has it; nil for a Unix socket, and where the host is neither an IP address nor
+    /// `localhost`.
+    var socketAddress: SocketAddress? {
+        if case .tcp(let host, let port, _) = self { SocketAddress(host: host, port: port) } else { nil }
+    }
+
+    /// Whether clients speak TLS.
+    public var isSecure: Bool {
+        if case .tcp(_, _, true) = self { true } else { false }
     }
 
     /// The address by which this machine itself reaches the socket: loopback where the socket listens at every
     /// address.
     public var fromHere: ListenAddress {
-        guard case .tcp(let host, let port) = self, let address = SocketAddress(host: host, port: port),
-            address.isWildcard
+        guard case .tcp(let host, let port, let isSecure) = self,
+            let address = SocketAddress(host: host, port: port), address.isWildcard
         else { return self }
-        return .tcp(host: address.isIPv6 ? "::1" : "127.0.0.1", port: port)
+        return .tcp(host: address.isIPv6 ? "::1" : "127.0.0.1", port: port, isSecure: isSecure)
     }
 
     /// Whether only this machine can connect: Unix sockets, 127.0.0.0/8, ::1, `localhost`.
     public var isLoopback: Bool {
         switch self {
         case .unix: true
-        case .tcp(let host, _):
+        case .tcp(let host, _, _):
             host == "localhost" || SocketAddress(host: host, port: 0)?.isLoopback ?? false
         }
     }
@@ -92,12 +109,12 @@ public struct BoundAddress: Sendable, Equatable, CustomStringConvertible {
     /// Whether the address is a Unix socket without a file: its name, shown after `@`, exists in the kernel alone.
     public var hasNoFile = false
 
-    /// `http://127.0.0.1:8080`, `http://[::1]:8080` or `unix:/path`.
+    /// `http://127.0.0.1:8080`, `https://[::1]:8443` or `unix:/path`.
     public var description: String { address.url }
 
     /// The TCP port; nil for a Unix socket.
     public var port: UInt16? {
-        if case .tcp(_, let port) = address { port } else { nil }
+        if case .tcp(_, let port, _) = address { port } else { nil }
     }
 }
 

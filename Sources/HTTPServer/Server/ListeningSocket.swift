@@ -26,17 +26,19 @@ package struct ListeningSocket {
         try address.check()
         switch address {
         case .unix(let path): return [try openUnix(path, index: index)]
-        case .tcp(let host, var port):
+        case .tcp(let host, var port, let isSecure):
             // Sockets that share a port would also share it with another server of the same user, so one that does not
             // share it tries the port first.
-            if loops > 1, port != 0 { close(try bindTCP(host, port: port, sharing: false).descriptor) }
+            if loops > 1, port != 0 { close(try bindTCP(address, sharing: false).descriptor) }
             var sockets: [ListeningSocket] = []
             do throws(ListenError) {
                 for _ in 0..<loops {
-                    let (descriptor, bound) = try bindTCP(host, port: port, sharing: loops > 1)
-                    port = bound
-                    let address = BoundAddress(address: .tcp(host: host, port: port))
-                    sockets.append(ListeningSocket(descriptor: descriptor, index: index, bound: address, file: nil))
+                    let wanted = ListenAddress.tcp(host: host, port: port, isSecure: isSecure)
+                    let socket = try bindTCP(wanted, sharing: loops > 1)
+                    port = socket.port
+                    let bound = BoundAddress(address: .tcp(host: host, port: port, isSecure: isSecure))
+                    sockets.append(
+                        ListeningSocket(descriptor: socket.descriptor, index: index, bound: bound, file: nil))
                 }
             } catch {
                 for socket in sockets { close(socket.descriptor) }
@@ -47,11 +49,11 @@ package struct ListeningSocket {
     }
 
     private static func bindTCP(
-        _ host: String, port: UInt16, sharing: Bool
+        _ wanted: ListenAddress, sharing: Bool
     ) throws(ListenError) -> (descriptor: Int32, port: UInt16) {
-        let name = BoundAddress(address: .tcp(host: host, port: port)).description
-        guard let address = SocketAddress(host: host, port: port) else {
-            throw ListenError("\(name): \(host) is neither an IP address nor localhost")
+        let name = wanted.url
+        guard let address = wanted.socketAddress else {
+            throw ListenError("\(name): the host is neither an IP address nor localhost")
         }
         let descriptor = try make(address.isIPv6 ? AF_INET6 : AF_INET, name)
         func set(_ level: Int, _ option: Int32) {

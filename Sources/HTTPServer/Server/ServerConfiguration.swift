@@ -1,4 +1,5 @@
 import Glibc
+public import TLS
 
 /// The configuration of a server: its addresses, threads and bounds.
 public struct ServerConfiguration: Sendable {
@@ -9,6 +10,9 @@ public struct ServerConfiguration: Sendable {
     public var passedSockets: [Int32] = []
     /// The address at which the server takes requests that other servers forward; nil for none.
     package var guests: (any LoopGuests)?
+    /// The certificate and key of the listeners that are secure; needed where there are any. `HTTPServer.replaceTLS`
+    /// replaces it.
+    public var tls: TLSContext?
     /// The number of I/O threads, at least 1; one fewer than cores by default.
     public var loops: Int
     /// The server's bounds.

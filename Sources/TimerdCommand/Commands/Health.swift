@@ -88,6 +88,6 @@ enum LocalServer {
 extension ListenAddress {
     /// Whether the address says where to connect to; port 0 does not.
     fileprivate var hasPlace: Bool {
-        if case .tcp(_, 0) = self { false } else { true }
+        if case .tcp(_, 0, _) = self { false } else { true }
     }
 }

@@ -179,8 +179,8 @@ final class AcceptanceWatch: Sendable {
 enum ClusterURL {
     /// Returns the URL of the first TCP address; this machine's name replaces a host that means all addresses.
     static func of(_ addresses: [BoundAddress]) -> String {
-        for case .tcp(let host, let port) in addresses.map(\.address) {
-            return ListenAddress.tcp(host: isAny(host) ? machineName : host, port: port).url
+        for case .tcp(let host, let port, let isSecure) in addresses.map(\.address) {
+            return ListenAddress.tcp(host: isAny(host) ? machineName : host, port: port, isSecure: isSecure).url
         }
         return addresses.first?.description ?? ""
     }

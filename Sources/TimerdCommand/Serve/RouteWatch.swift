@@ -71,7 +71,7 @@ enum PeerURL {
     /// Returns `host:port` of the listener for forwarded requests; its host is that of `url` where it listens at
     /// every address.
     static func of(_ address: BoundAddress, url: String) -> String {
-        guard case .tcp(let host, let port) = address.address else { return "" }
+        guard case .tcp(let host, let port, _) = address.address else { return "" }
         let isEvery = address.address.fromHere != address.address
         let name = isEvery ? Self.host(of: url) : host
         return name.contains(":") ? "[\(name)]:\(port)" : "\(name):\(port)"
@@ -79,9 +79,9 @@ enum PeerURL {
 
     /// Returns the host and port of `peer`; nil where it is neither a name nor an address with a port.
     static func parts(_ peer: String) -> (host: String, port: UInt16)? {
-        guard let address = try? ListenAddress(parsing: peer), case .tcp(let host, let port) = address, port > 0 else {
-            return nil
-        }
+        guard let address = try? ListenAddress(parsing: peer), case .tcp(let host, let port, false) = address,
+            port > 0
+        else { return nil }
         return (host, port)
     }
 

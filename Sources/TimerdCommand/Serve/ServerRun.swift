@@ -275,7 +275,7 @@ extension ServerRun {
 extension BoundAddress {
     /// The listener's address, which webhooks must not reach; nil for a Unix socket.
     fileprivate var listener: AddressPolicy.Listener? {
-        guard case .tcp(let host, let port) = address else { return nil }
+        guard case .tcp(let host, let port, _) = address else { return nil }
         return IPAddress(host == "localhost" ? "127.0.0.1" : host).map {
             AddressPolicy.Listener(address: $0, port: port)
         }

@@ -141,7 +141,9 @@ struct ServeConfiguration: Sendable {
             return (nil, [])
         }
         let address = try Self.address(listen)
-        guard case .tcp = address else { throw listen.refusal("expected an address with a port") }
+        guard case .tcp(_, _, isSecure: false) = address else {
+            throw listen.refusal("expected an address with a port, and without https")
+        }
         return (address, try TokenFile.read(file.nonEmpty()))
     }
 
