@@ -23,12 +23,17 @@ static inline size_t cmhd_keep_escapes(void *context, struct MHD_Connection *con
   return strlen(text);
 }
 
-/// Starts a daemon without threads or timeouts of its own on a listening, non-blocking socket.
+/// Starts a daemon without threads or timeouts of its own on a listening, non-blocking socket; with -1 it has none, and is
+/// given connections.
 static inline struct MHD_Daemon *cmhd_start(int listener, unsigned connections, size_t memory,
                                             struct cmhd_callbacks calls) {
+  const int listens = listener >= 0;
+  // The library refuses a socket, even none, where the flag is set.
+  const struct MHD_OptionItem listening[] = {
+      {listens ? MHD_OPTION_LISTEN_SOCKET : MHD_OPTION_END, listener, NULL}, {MHD_OPTION_END, 0, NULL}};
   return MHD_start_daemon(
-      MHD_USE_EPOLL | MHD_USE_TURBO, 0, calls.accept, calls.context, calls.request, calls.context,
-      MHD_OPTION_LISTEN_SOCKET, (MHD_socket)listener, MHD_OPTION_CONNECTION_LIMIT, connections,
+      MHD_USE_EPOLL | MHD_USE_TURBO | (listens ? 0 : MHD_USE_NO_LISTEN_SOCKET), 0, calls.accept, calls.context,
+      calls.request, calls.context, MHD_OPTION_ARRAY, listening, MHD_OPTION_CONNECTION_LIMIT, connections,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
       MHD_OPTION_STRICT_FOR_CLIENT, -1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
       MHD_OPTION_NOTIFY_CONNECTION, calls.connection, calls.context,

@@ -134,6 +134,7 @@ extension Exchange {
         let bytes = unsafe reply.load(&response.body)
         if unsafe !connection.queue(response, body: bytes, closes: closes) { enter(.broken) }
         loop.noteWork()
+        secured?.noteAnswer()
     }
 
     /// Takes the socket over, answers with `response` and closes the socket after a while, in which bytes that the
@@ -157,15 +158,19 @@ extension Exchange {
     /// can't watch one more; then the library still has the socket.
     func takeSocket() -> DetachedSocket? {
         guard let connection, let claim else { return nil }
-        let descriptor = connection.duplicateSocket()
-        guard descriptor >= 0 else { return nil }
-        guard let socket = loop.adopt(descriptor, peer: peer, claim) else {
-            close(descriptor)
-            return nil
-        }
+        let taken = if let secured { secured.detach(claim) } else { adopt(connection, claim) }
+        guard let socket = taken else { return nil }
         enter(.left)
         loop.noteWork()
         self.claim = nil
+        return socket
+    }
+
+    private func adopt(_ connection: LibraryConnection, _ claim: SocketClaim) -> DetachedSocket? {
+        let descriptor = connection.duplicateSocket()
+        guard descriptor >= 0 else { return nil }
+        let socket = loop.adopt(SocketTransport(descriptor: descriptor), peer: peer, claim)
+        if socket == nil { close(descriptor) }
         return socket
     }
 

@@ -47,6 +47,8 @@ public final class Exchange {
     let loop: LoopCore
     let peer: SocketAddress?
     var connection: LibraryConnection?
+    /// The connection's TLS, which the library does not know; nil for none.
+    let secured: SecureConnection?
     /// The stream to which the answer goes where another server has forwarded the request; else nil.
     package var channel: (any AnswerChannel)?
     /// The index of the exchange in the loop's connections.
@@ -86,9 +88,11 @@ public final class Exchange {
         self.connection = connection
         listenerIndex = daemon.listenerIndex
         listenerIsLoopback = daemon.isLoopback
+        secured = daemon.arriving
         peer = connection.peer
-        claim = SocketClaim(owner: peer?.owner, kind: kind)
-        isFromReserve = kind == .reserved
+        let claim = secured?.takeClaim() ?? SocketClaim(owner: peer?.owner, kind: kind)
+        self.claim = claim
+        isFromReserve = claim.kind == .reserved
         isFromPeer = false
         acceptedAt = loop.now
         since = loop.now
@@ -98,6 +102,7 @@ public final class Exchange {
     package init(loop: LoopCore, forwardedBy peer: SocketAddress?) {
         self.loop = loop
         self.peer = peer
+        secured = nil
         listenerIndex = -1
         listenerIsLoopback = false
         isFromReserve = false
@@ -138,8 +143,17 @@ public final class Exchange {
     /// then has more time.
     func beginsLate() -> Bool {
         guard stage == .idle, !hasRequested, !hasBegun else { return false }
-        hasBegun = connection.map { $0.bytesReceived ?? 1 > 0 } ?? false
+        hasBegun = connection != nil && bytesReceived ?? 1 > 0
         return hasBegun
+    }
+
+    /// The number of bytes received from the client, without those of TLS itself; nil where the kernel does not count
+    /// them.
+    private var bytesReceived: UInt64? { secured?.bytesReceived ?? connection?.bytesReceived }
+
+    /// Ends the connection in both directions; the library notices and closes its side.
+    func cutOff() {
+        if let secured { secured.close() } else { connection?.shutDown() }
     }
 
     // MARK: The beginning of a further request
@@ -157,8 +171,8 @@ public final class Exchange {
     /// Checks whether a part of a further request has come to a kept connection: the time limit of a request then
     /// holds from now on. An empty line before a request counts as a part of it.
     func lookForBeginning() {
-        guard stage == .idle, hasRequested, !hasBegun, let requestBytes, let connection else { return }
-        guard let received = connection.bytesReceived, received > requestBytes else { return }
+        guard stage == .idle, hasRequested, !hasBegun, let requestBytes else { return }
+        guard let received = bytesReceived, received > requestBytes else { return }
         hasBegun = true
         since = loop.now
     }
@@ -166,7 +180,7 @@ public final class Exchange {
     /// Takes the kernel's count in place of one that was lost or may lack bytes, as the whole request was read.
     /// Called before the answer is sent: later bytes belong to the next request.
     func takeKernelCount() {
-        if requestBytes == nil || hasBegun { requestBytes = connection?.bytesReceived }
+        if requestBytes == nil || hasBegun { requestBytes = bytesReceived }
     }
 
     /// Notes that the next byte begins a further request.

@@ -2,6 +2,8 @@ import CMicroHTTPD
 import Glibc
 
 /// A listening socket of one loop, and its connections, inside libmicrohttpd. Only the loop runs it.
+///
+/// A secure daemon does not listen: it is given the connections whose handshake is done.
 @safe final class LibraryDaemon {
     /// The loop that runs the daemon.
     unowned let loop: LoopCore
@@ -9,6 +11,10 @@ import Glibc
     let listenerIndex: Int
     /// Whether only this machine can connect.
     let isLoopback: Bool
+    /// Whether its connections have TLS.
+    let isSecure: Bool
+    /// The secure connection that the library is given at present.
+    private(set) var arriving: SecureConnection?
     private var pointer: OpaquePointer?
 
     /// Bytes of memory that the library has for a connection. The library clears them after each request, so more
@@ -21,6 +27,7 @@ import Glibc
         self.loop = loop
         listenerIndex = listener.index
         isLoopback = listener.bound.address.isLoopback
+        isSecure = listener.bound.address.isSecure
         var calls = unsafe cmhd_callbacks()
         unsafe calls.context = Unmanaged.passUnretained(self).toOpaque()
         unsafe calls.accept = acceptConnection
@@ -30,7 +37,8 @@ import Glibc
         unsafe calls.completed = noteCompleted
         // `SocketQuota` refuses first; the library's own limit is only a second bound.
         let connections = UInt32(clamping: loop.quota.most + Self.spareConnections)
-        unsafe pointer = cmhd_start(listener.descriptor, connections, Self.memoryBytes, calls)
+        let socket = isSecure ? -1 : listener.descriptor
+        unsafe pointer = cmhd_start(socket, connections, Self.memoryBytes, calls)
         guard unsafe pointer != nil else {
             close(listener.descriptor)
             throw ListenError("\(listener.bound): libmicrohttpd could not start")
@@ -58,8 +66,19 @@ import Glibc
         unsafe MHD_run_wait(pointer, 0)
     }
 
+    /// Gives the library the socket by which it serves `connection`, and starts the connection's exchange. The library
+    /// takes the socket over, also where it can't serve it: then this returns false.
+    func add(_ socket: Int32, for connection: SecureConnection) -> Bool {
+        arriving = connection
+        defer { arriving = nil }
+        return unsafe connection.peer.withKernelAddress { address, length in
+            unsafe MHD_add_connection(pointer, socket, address, length) == .YES
+        }
+    }
+
     /// Stops accepting connections.
     func quiesce() {
+        guard !isSecure else { return }
         let listener = unsafe MHD_quiesce_daemon(pointer)
         if listener >= 0 { close(listener) }
     }
@@ -90,7 +109,8 @@ private func acceptConnection(
     _ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<sockaddr>?, _ length: socklen_t
 ) -> MHD_Result {
     guard let daemon = unsafe daemon(context) else { return .NO }
-    return daemon.loop.admits(unsafe SocketAddress(address)) ? .YES : .NO
+    // A secure connection was admitted before its handshake.
+    return daemon.isSecure || daemon.loop.admits(unsafe SocketAddress(address)) ? .YES : .NO
 }
 
 private func noteConnection(

@@ -13,9 +13,17 @@ extension LoopCore {
             return true
         case .reserve:
             nextKind = .reserved
-            return reserved.count < quota.reservePerLoop || evictReserved()
+            return reservedCount < quota.reservePerLoop || evictReserved()
         case .refused: return false
         }
+    }
+
+    /// The claim of a new connection from `peer`, which counts from now on; nil where it is not accepted.
+    func claim(for peer: SocketAddress) -> SocketClaim? {
+        guard admits(peer) else { return nil }
+        let claim = SocketClaim(owner: peer.owner, kind: nextKind)
+        quota.came(claim)
+        return claim
     }
 
     /// Closes sockets whose places are needed for other loops' newcomers.
@@ -40,8 +48,8 @@ extension LoopCore {
         return false
     }
 
-    /// The sockets of the addresses that hold most, in the reverse order of their eviction: idle connections go first,
-    /// the longest idle one before the others, then streams and parked answers, the youngest first, then connections
+    /// The sockets of the addresses that hold most, in the reverse order of their eviction: secure connections without
+    /// a request go first, the oldest before the others, then idle connections, the longest idle one first, then streams and parked answers, the youngest first, then connections
     /// with a request, the oldest first.
     private func listCandidates() -> [EvictionCandidate] {
         let connections = quota.heldByLargestHolders(connections, claim: \.claim)
@@ -49,9 +57,11 @@ extension LoopCore {
             connections.filter { isListed($0.stage) }.sorted { $0.since > $1.since }
                 .map { .connection($0, since: $0.since) }
         }
+        let beginners = quota.heldByLargestHolders(secure?.beginners ?? [], claim: \.claim)
+            .sorted { $0.startedAt > $1.startedAt }.map { EvictionCandidate.beginner($0) }
         let streams = quota.heldByLargestHolders(sockets.all.filter { $0.isStream && $0.isOpen }, claim: \.claim)
         return list { $0 == .head || $0 == .body || $0 == .discarding || $0 == .sending }
-            + streams.sorted { $0.adoptedAt < $1.adoptedAt }.map { .socket($0) } + list { $0 == .idle }
+            + streams.sorted { $0.adoptedAt < $1.adoptedAt }.map { .socket($0) } + list { $0 == .idle } + beginners
     }
 
     /// Closes the candidate's socket. Returns false where the candidate is out of date, or other addresses hold
@@ -59,25 +69,37 @@ extension LoopCore {
     private func close(_ candidate: EvictionCandidate) -> Bool {
         switch candidate {
         case .connection(let exchange, let since):
-            guard let connection = exchange.connection, exchange.since == since, exchange.stopCounting() else {
-                return false
-            }
-            connection.shutDown()
+            guard exchange.connection != nil, exchange.since == since, exchange.stopCounting() else { return false }
+            exchange.cutOff()
         case .socket(let socket):
             guard socket.isOpen, socket.stopCounting() else { return false }
             socket.close()
+        case .beginner(let connection):
+            guard connection.isBeginning, connection.stopCounting() else { return false }
+            connection.close()
         }
         return true
+    }
+
+    /// The connections of the reserve.
+    private var reservedCount: Int { reserved.count + reservedBeginners.count }
+
+    private var reservedBeginners: [SecureConnection] {
+        secure?.beginners.filter { $0.claim?.kind == .reserved } ?? []
     }
 
     /// Closes the oldest idle connection among those kept for health checks. Returns false where each has a request
     /// under way, or too many are about to close.
     private func evictReserved() -> Bool {
+        if let oldest = reservedBeginners.min(by: { $0.startedAt < $1.startedAt }) {
+            oldest.close()
+            return true
+        }
         guard reserved.count < 2 * quota.reservePerLoop,
             let oldest = reserved.first(where: { $0.stage == .idle && $0.claim?.isEvicted == false })
         else { return false }
         oldest.claim?.isEvicted = true
-        oldest.connection?.shutDown()
+        oldest.cutOff()
         return true
     }
 }
@@ -87,6 +109,7 @@ extension LoopCore {
 enum EvictionCandidate {
     case connection(Exchange, since: Int64)
     case socket(DetachedSocket)
+    case beginner(SecureConnection)
 }
 
 /// A loop's inbox for eviction requests: other loops ask it to close a socket, so that a newcomer of theirs gets

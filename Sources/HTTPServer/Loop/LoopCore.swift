@@ -1,4 +1,5 @@
 package import Platform
+import TLS
 
 /// The core of one I/O thread: its daemons, connections and detached sockets.
 ///
@@ -26,6 +27,8 @@ package final class LoopCore: @unchecked Sendable {
     private(set) var sockets = SocketTable<DetachedSocket>(kind: 0)
     /// The loop's listeners for other servers, and its connections with them either way.
     package var guest: (any LoopGuest)?
+    /// The connections with TLS and their listeners; nil where the loop has no such listener.
+    private(set) var secure: SecureSockets?
     /// The kind that the next connection counts as; set by `admits`.
     var nextKind = SocketClaim.Kind.connection
     /// Sockets that may be closed for newcomers, the next one last; listed again when none is left, and after each
@@ -74,9 +77,16 @@ package final class LoopCore: @unchecked Sendable {
     }
 
     /// Adds a listening socket, and takes it over. Called before the thread starts.
-    func listen(_ listener: ListeningSocket) throws(ListenError) {
+    ///
+    /// - Parameter context: the TLS of a listener that is secure.
+    func listen(_ listener: ListeningSocket, _ context: Published<TLSContext?>) throws(ListenError) {
         let daemon = try LibraryDaemon(listener, loop: self)
         daemons.append(daemon)
+        if daemon.isSecure {
+            let sockets = secure ?? SecureSockets(self, context)
+            secure = sockets
+            sockets.listen(listener.descriptor, for: daemon)
+        }
         epoll.add(daemon.pollDescriptor, .readable, tag: Self.daemonTag)
     }
 
@@ -112,6 +122,7 @@ package final class LoopCore: @unchecked Sendable {
             epoll.wait(&events, milliseconds: asked == readingsAnswered ? timeout() : 0)
             now = Clocks.monotonic()
             let isWoken = dispatch(events)
+            secure?.shakeHands()
             if isWoken, let next = handOver.take() { handler = next }
             followPhase()
             if isWoken {
@@ -121,6 +132,7 @@ package final class LoopCore: @unchecked Sendable {
             if guest?.takeProgress() ?? false { handler.requestsWereHandled() }
             let isDue = events.isEmpty || events.contains { $0.tag == Self.daemonTag }
             if isDue || libraryHasWork { runLibrary() }
+            secure?.sendAnswers()
             if asked != readingsAnswered {
                 answerReading(asked, isQuiet: events.allSatisfy { $0.tag == Self.wakeTag })
             }
@@ -147,7 +159,7 @@ package final class LoopCore: @unchecked Sendable {
     }
 
     private func timeout() -> Int32 {
-        if libraryHasWork || !closed.isEmpty || guest?.hasWork ?? false { return 0 }
+        if libraryHasWork || !closed.isEmpty || guest?.hasWork ?? false || secure?.hasWork ?? false { return 0 }
         let next = min(nextTick, handler.deadline ?? .max)
         let longest = phase.isStopping ? Self.stoppingMs : Int32(clamping: (next - now + 999_999) / 1_000_000)
         if owed == 0 { return max(0, longest) }
@@ -168,17 +180,23 @@ package final class LoopCore: @unchecked Sendable {
                 loop.acknowledge()
                 isWoken = true
             } else if event.tag != Self.daemonTag {
-                if let socket = sockets[event.tag] { socket.happened(event.events) } else { guest?.happened(event) }
+                happened(event)
             }
         }
         return isWoken
+    }
+
+    private func happened(_ event: Epoll.Event) {
+        if let socket = sockets[event.tag] { return socket.happened(event.events) }
+        if let secure, secure.happened(event) { return }
+        guest?.happened(event)
     }
 
     /// Calls `LoopHandler.socketsWereRead` in the first round that finds nothing more in the sockets, or in the
     /// last of `mostReadingRounds`.
     private func answerReading(_ asked: Int, isQuiet: Bool) {
         readingRounds += 1
-        guard isQuiet && !libraryHasWork || readingRounds == Self.mostReadingRounds else { return }
+        guard isQuiet && !libraryHasWork && !(secure?.hasWork ?? false) || readingRounds == Self.mostReadingRounds else { return }
         readingsAnswered = asked
         readingRounds = 0
         handler.socketsWereRead(round: asked)
@@ -205,6 +223,7 @@ package final class LoopCore: @unchecked Sendable {
         for index in connections.indices.reversed() { checkDeadline(of: connections[index]) }
         for socket in ending { socket.checkDeadline() }
         ending.removeAll { $0.isClosed }
+        secure?.tick()
         guest?.tick(now: now)
         candidates = []
         handler.tick(now: now)
@@ -224,7 +243,7 @@ package final class LoopCore: @unchecked Sendable {
             }
         let isLate = now - exchange.since > Int64(seconds) * Self.tickNs
         if isLate, exchange.beginsLate() { return }
-        if isLate || exchange.hasUnreadEnd { exchange.connection?.shutDown() }
+        if isLate { exchange.cutOff() } else if exchange.hasUnreadEnd { exchange.connection?.shutDown() }
     }
 
     /// Reports closed sockets to the handler, which may close others meanwhile.
@@ -253,18 +272,23 @@ package final class LoopCore: @unchecked Sendable {
         // Connections that the kernel has accepted already must not be reset.
         runLibrary()
         for daemon in daemons { daemon.quiesce() }
+        secure?.drain()
         guest?.drain()
         handler.drainBegan()
     }
 
     private var isDone: Bool {
-        let isQuiet = busy == 0 && busyForPeers == 0 && sockets.isEmpty && !(guest?.isBusy ?? false)
-        return isQuiet && (now >= lingersUntil || !(guest?.isAwaited ?? false)) || now >= phase.deadline
+        // The look for unsent bytes comes before that for sockets: it makes one of a connection that ends.
+        let isSent = busy == 0 && busyForPeers == 0 && !(secure?.hasUnsent() ?? false)
+        let isQuiet = isSent && sockets.isEmpty && !(guest?.isBusy ?? false)
+        let isAwaited = guest?.isAwaited ?? false || secure?.isAwaited ?? false
+        return isQuiet && (now >= lingersUntil || !isAwaited) || now >= phase.deadline
     }
 
     private func tearDown() {
         for daemon in daemons { daemon.stop() }
         daemons = []
+        secure?.close()
         for socket in sockets.all { socket.close() }
         guest?.close()
         ending = []  // they hold this loop, as do the candidates
@@ -279,7 +303,8 @@ package final class LoopCore: @unchecked Sendable {
     func connectionStarted(_ connection: LibraryConnection, on daemon: LibraryDaemon) -> Exchange {
         progressed = true
         let exchange = Exchange(loop: self, daemon: daemon, connection: connection, nextKind)
-        if let claim = exchange.claim { quota.came(claim) }
+        // A secure connection counts from its accept.
+        if let claim = exchange.claim, exchange.secured == nil { quota.came(claim) }
         exchange.place = connections.count
         connections.append(exchange)
         if exchange.isFromReserve { reserved.append(exchange) }
@@ -287,7 +312,11 @@ package final class LoopCore: @unchecked Sendable {
     }
 
     func connectionClosed(_ exchange: Exchange) {
-        if let claim = exchange.claim { quota.went(claim) }
+        if let secured = exchange.secured {
+            secured.libraryClosed(exchange.claim)
+        } else if let claim = exchange.claim {
+            quota.went(claim)
+        }
         if exchange.isFromReserve { reserved.removeAll { $0 === exchange } }
         let last = connections.removeLast()
         guard last !== exchange else { return }
@@ -325,9 +354,13 @@ package final class LoopCore: @unchecked Sendable {
 
     /// Takes over a socket that is counted already; nil where the kernel can't watch it, and then the caller keeps
     /// it.
-    func adopt(_ descriptor: Int32, peer: SocketAddress?, _ claim: SocketClaim) -> DetachedSocket? {
-        let socket = DetachedSocket(descriptor, loop: self, tag: sockets.nextTag, peer: peer, claim)
-        guard socket.watch() else { return nil }
+    ///
+    /// - Parameter isWatched: whether this loop watches the socket already.
+    func adopt(
+        _ transport: SocketTransport, isWatched: Bool = false, peer: SocketAddress?, _ claim: SocketClaim
+    ) -> DetachedSocket? {
+        let socket = DetachedSocket(transport, loop: self, tag: sockets.nextTag, peer: peer, claim)
+        guard socket.watch(isWatched: isWatched) else { return nil }
         sockets.insert(socket)
         return socket
     }

@@ -12,7 +12,7 @@ package protocol LoopGuest: AnyObject {
     /// Whether a loop that stops waits a moment for other sides to close their connections.
     var isAwaited: Bool { get }
 
-    /// A socket of the guest's has an event. Tags are those of a `SocketTable` of kind 1, and 2 to 15.
+    /// A socket of the guest's has an event. Tags are those of a `SocketTable` of kind 1, and 2 to 7.
     func happened(_ event: Epoll.Event)
     /// Whether requests or answers have come since the last call, so that the handler goes on with them.
     func takeProgress() -> Bool

@@ -37,8 +37,11 @@ public final class HTTPServer: Sendable {
             throw ListenError("\(secure.url): no certificate to serve it with")
         }
         signal(SIGPIPE, SIG_IGN)
+        let isSecure = configuration.listeners.contains(where: \.isSecure)
         let quota = SocketQuota(
-            configuration.limits, descriptors: Self.raiseDescriptorLimit(), loops: configuration.loops)
+            configuration.limits, descriptors: Self.raiseDescriptorLimit(),
+            each: isSecure ? SecureConnection.descriptors : 1, loops: configuration.loops)
+        let tls = Published(configuration.tls)
         let phase = phase
         let loops = (0..<max(1, configuration.loops)).map { index in
             let loop = Loop(index: index)
@@ -50,7 +53,7 @@ public final class HTTPServer: Sendable {
         }
         self.quota = quota
         self.loops = loops
-        tls = Published(configuration.tls)
+        self.tls = tls
         var bound: [BoundAddress] = []
         var files: [(String, ListeningSocket.FileIdentity?)] = []
         do throws(ListenError) {
@@ -60,14 +63,14 @@ public final class HTTPServer: Sendable {
             for descriptor in configuration.passedSockets {
                 let sockets = try ListeningSocket.adopt(descriptor, index: bound.count, loops: loops.count)
                 bound.append(sockets[0].bound)
-                try Self.spread(sockets, over: loops, from: bound.count - 1)
+                try Self.spread(sockets, over: loops, from: bound.count - 1, tls)
             }
             for address in configuration.listeners {
                 let index = bound.count
                 let sockets = try ListeningSocket.open(address, index: index, loops: loops.count)
                 bound.append(sockets[0].bound)
                 if case .unix(let path) = address { files.append((path, sockets[0].file)) }
-                try Self.spread(sockets, over: loops, from: index)
+                try Self.spread(sockets, over: loops, from: index, tls)
             }
         } catch {
             for loop in loops { loop.discard() }
@@ -144,11 +147,11 @@ public final class HTTPServer: Sendable {
 
     /// Gives each loop a socket that shares the port, or a single socket to one loop.
     private static func spread(
-        _ sockets: [ListeningSocket], over loops: [LoopCore], from start: Int
+        _ sockets: [ListeningSocket], over loops: [LoopCore], from start: Int, _ tls: Published<TLSContext?>
     ) throws(ListenError) {
         for (offset, socket) in sockets.enumerated() {
             do throws(ListenError) {
-                try loops[(start + offset) % loops.count].listen(socket)
+                try loops[(start + offset) % loops.count].listen(socket, tls)
             } catch {
                 for later in sockets[(offset + 1)...] { close(later.descriptor) }
                 throw error

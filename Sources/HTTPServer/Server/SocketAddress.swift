@@ -130,7 +130,8 @@ package struct SocketAddress: Equatable, Sendable {
         return nil
     }
 
-    private func withKernelAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    /// Calls `body` with the address in the kernel's form.
+    func withKernelAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         switch bytes {
         case .v4(let address):
             var inet = sockaddr_in()
@@ -148,9 +149,9 @@ package struct SocketAddress: Equatable, Sendable {
         }
     }
 
-    private static func with<Address>(
-        _ address: inout Address, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-    ) -> Int32 {
+    private static func with<Address, Result>(
+        _ address: inout Address, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result {
         let length = socklen_t(MemoryLayout<Address>.size)
         return unsafe withUnsafePointer(to: &address) { address in
             unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in

@@ -3,8 +3,10 @@
 import CMicroHTTPD
 import Glibc
 import Platform
+import TLS
 
-/// A connection's socket that was taken over from the library: the loop itself writes and watches it.
+/// A connection's socket that was taken over from the library: the loop itself writes and watches it, through TLS where
+/// the connection has it.
 final class DetachedSocket: LoopSocket, StreamSink {
     private enum Phase {
         /// The owner writes.
@@ -24,13 +26,15 @@ final class DetachedSocket: LoopSocket, StreamSink {
     private(set) var claim: SocketClaim
     /// The instant at which the socket was taken over, on the monotonic clock in nanoseconds.
     let adoptedAt: Int64
-    private let descriptor: Int32
+    private let transport: SocketTransport
     private var phase = Phase.open
     private var buffer: [UInt8] = []
     private var written = 0
-    private var watched = Epoll.Events.peerClosed
+    private var watched: Epoll.Events
     /// Whether the peer has ended its side: it has disconnected, or only sends nothing more.
     private var hasPeerEnded = false
+    /// Whether reading has to wait until TLS can send a message of its own.
+    private var readNeedsRoom = false
     /// Bytes of a parked answer's head that were written before the answer.
     private var begunBytes = 0
     private var drained = 0
@@ -38,10 +42,11 @@ final class DetachedSocket: LoopSocket, StreamSink {
     /// Set once the owner has finished.
     private var deadline = Int64.max
 
-    init(_ descriptor: Int32, loop: LoopCore, tag: UInt64, peer: SocketAddress?, _ claim: SocketClaim) {
+    init(_ transport: SocketTransport, loop: LoopCore, tag: UInt64, peer: SocketAddress?, _ claim: SocketClaim) {
         self.claim = claim
+        self.transport = transport
+        watched = transport.session == nil ? .peerClosed : .readable
         adoptedAt = loop.now
-        self.descriptor = descriptor
         self.loop = loop
         self.tag = tag
         self.peer = peer
@@ -61,8 +66,24 @@ final class DetachedSocket: LoopSocket, StreamSink {
     /// Whether the owner may still write: it has not finished, and the socket is not closed.
     var isOpen: Bool { phase == .open }
 
+    private var descriptor: Int32 { transport.descriptor }
+
     /// Begins to watch the socket. Returns false where the kernel can't; the socket is of no use then.
-    func watch() -> Bool { loop.epoll.add(descriptor, watched, tag: tag) == 0 }
+    ///
+    /// - Parameter isWatched: whether the loop watches the socket already, by another tag.
+    func watch(isWatched: Bool) -> Bool {
+        let problem =
+            isWatched
+            ? loop.epoll.modify(descriptor, watched, tag: tag) : loop.epoll.add(descriptor, watched, tag: tag)
+        return problem == 0
+    }
+
+    /// The events by which an open socket shows that its peer has ended. TLS ends with bytes, and has messages of its own.
+    private var awaited: Epoll.Events {
+        if hasPeerEnded { return [] }
+        if transport.session == nil { return .peerClosed }
+        return readNeedsRoom ? .writable : .readable
+    }
 
     /// Counts the socket as a stream from now on. The kernel then probes a silent peer, and buffers only a little
     /// more than it can send.
@@ -116,7 +137,7 @@ final class DetachedSocket: LoopSocket, StreamSink {
         guard phase == .open, !range.isEmpty else { return }
         guard bufferedBytes == 0 else { return append(bytes[range]) }
         let count = unsafe bytes.withUnsafeBytes { bytes in
-            unsafe sendSome(UnsafeRawBufferPointer(rebasing: bytes[range]))
+            unsafe transport.send(UnsafeRawBufferPointer(rebasing: bytes[range]))
         }
         guard count >= 0 else { return close() }
         if count < range.count { append(bytes[(range.lowerBound + count)..<range.upperBound]) }
@@ -156,6 +177,7 @@ final class DetachedSocket: LoopSocket, StreamSink {
         switch phase {
         case .open where !events.isDisjoint(with: [.hungUp, .failed]): close()
         case .open where events.contains(.peerClosed): peerEnded()
+        case .open where transport.session != nil: happenedSecurely(events)
         case .flushing where !events.isDisjoint(with: [.hungUp, .failed]): close()
         case .open, .flushing: if events.contains(.writable) { flush() }
         case .lingering: drain()
@@ -181,7 +203,7 @@ final class DetachedSocket: LoopSocket, StreamSink {
 
     private func flush() {
         let count = unsafe buffer.withUnsafeBytes { bytes in
-            unsafe sendSome(UnsafeRawBufferPointer(rebasing: bytes[written...]))
+            unsafe transport.send(UnsafeRawBufferPointer(rebasing: bytes[written...]))
         }
         guard count >= 0 else { return close() }
         written += count
@@ -189,7 +211,7 @@ final class DetachedSocket: LoopSocket, StreamSink {
         buffer = []
         written = 0
         if phase == .flushing { return linger() }
-        watch(for: hasPeerEnded ? [] : .peerClosed)
+        watch(for: awaited)
         if case .stream(let stream) = owner { stream.producer?.streamWritable() }
     }
 
@@ -197,7 +219,7 @@ final class DetachedSocket: LoopSocket, StreamSink {
         phase = .lingering
         deadline = loop.now + Int64(loop.limits.lingerSeconds) * 1_000_000_000
         // Places for health checks are too few to wait for their peers.
-        guard claim.kind != .reserved, shutdown(descriptor, Int32(SHUT_WR)) == 0 else { return close() }
+        guard transport.endSending(), claim.kind != .reserved else { return close() }
         watch(for: [.readable, .peerClosed])
     }
 
@@ -217,7 +239,7 @@ final class DetachedSocket: LoopSocket, StreamSink {
             written = 0
         }
         buffer.append(contentsOf: bytes)
-        watch(for: phase == .open && !hasPeerEnded ? [.writable, .peerClosed] : .writable)
+        watch(for: phase == .open ? awaited.union(.writable) : .writable)
         if isStream, bufferedBytes > loop.limits.streamBufferBytes * Self.overrun { close() }
     }
 
@@ -230,10 +252,34 @@ final class DetachedSocket: LoopSocket, StreamSink {
         loop.epoll.modify(descriptor, events, tag: tag)
     }
 
-    /// Returns how many bytes the kernel took, or −1 when the connection is broken.
-    private func sendSome(_ bytes: UnsafeRawBufferPointer) -> Int {
-        let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
-        let count = unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, flags)
-        return count >= 0 ? count : errno == EAGAIN || errno == EINTR ? 0 : -1
+    // MARK: TLS
+
+    private func happenedSecurely(_ events: Epoll.Events) {
+        let hasRoom = events.contains(.writable)
+        if hasRoom, bufferedBytes > 0 { flush() }
+        guard phase == .open, events.contains(.readable) || hasRoom && readNeedsRoom else { return }
+        readNeedsRoom = false
+        readSecurely()
+        if phase == .open { watch(for: bufferedBytes > 0 ? awaited.union(.writable) : awaited) }
     }
+
+    /// Reads the messages of TLS. Bytes of the peer's are dropped, as none are expected; too many end the connection.
+    private func readSecurely() {
+        guard let session = transport.session, let sockets = loop.secure else { return }
+        for _ in 0..<Self.recordsPerRound {
+            switch unsafe sockets.withScratch({ bytes in unsafe session.read(into: bytes) }) {
+            case .done(let count): drained += count
+            case .wantsReading: return
+            case .wantsWriting:
+                readNeedsRoom = true
+                return
+            case .ended: return peerEnded()
+            case .failed: return close()
+            }
+            if drained > loop.limits.drainBodyBytes { return close() }
+        }
+    }
+
+    /// Records read in one round, so that other sockets are not starved.
+    private static let recordsPerRound = 4
 }

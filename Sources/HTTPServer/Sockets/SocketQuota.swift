@@ -81,11 +81,11 @@ final class SocketQuota: Sendable {
     /// The larger answers under way.
     let answers: ByteBudget
 
-    /// Makes a quota without sockets. `descriptors` is how many the process may open; where they are few, half of
-    /// them are for sockets.
-    init(_ limits: ServerLimits, descriptors: Int, loops: Int) {
+    /// Makes a quota without sockets. `descriptors` is how many the process may open, and `each` how many a connection
+    /// takes; where they are few, half of them are for sockets.
+    init(_ limits: ServerLimits, descriptors: Int, each: Int = 1, loops: Int) {
         self.limits = limits
-        let sockets = max(1, descriptors - min(limits.reservedDescriptors, descriptors / 2))
+        let sockets = max(1, (descriptors - min(limits.reservedDescriptors, descriptors / 2)) / each)
         reserve = min(limits.reservedConnections, sockets / 8)
         ordinary = max(1, min(limits.connections, sockets - 4 * reserve))
         reservePerLoop = max(1, reserve / loops)

@@ -9,15 +9,15 @@ package struct SocketTable<Socket: LoopSocket> {
     private var made: UInt64 = 0
     package private(set) var count = 0
 
-    /// - Parameter kind: distinguishes the table's tags from those of another table of the loop; 0 or 1.
-    package init(kind: UInt64) { self.kind = kind << 63 }
+    /// - Parameter kind: distinguishes the table's tags from those of another table of the loop; 0 to 3.
+    package init(kind: UInt64) { self.kind = kind << 62 }
 
     var isEmpty: Bool { count == 0 }
 
     /// The tag of the socket that is inserted next.
     package var nextTag: UInt64 {
         // Lower tags are the loop's own.
-        kind | (made & 0x7FFF_FFFF) << 32 | UInt64((free.last ?? slots.count) + Self.reserved)
+        kind | (made & 0x3FFF_FFFF) << 32 | UInt64((free.last ?? slots.count) + Self.reserved)
     }
 
     private static var reserved: Int { 16 }
