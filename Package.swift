@@ -66,8 +66,13 @@ let package = Package(
         // What the tests of several modules use; no part of the server.
         .target(
             name: "TestSupport",
-            dependencies: ["TimerAPI", "TimerService", "TimerLog", "TimerCore", "HTTPServer", "Platform"],
+            dependencies: [
+                "TimerAPI", "TimerService", "TimerLog", "TimerCore", "HTTPServer", "TLS", "Platform", "CTLSClient",
+            ],
             path: "Tests/TestSupport"),
+        .target(
+            name: "CTLSClient", path: "Tests/CTLSClient",
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         .testTarget(name: "PrimitivesTests", dependencies: ["Primitives"]),
         .testTarget(name: "PlatformTests", dependencies: ["Platform", "TestSupport"]),
         .testTarget(name: "TimerCoreTests", dependencies: ["TimerCore", "TestSupport"]),
@@ -122,7 +127,7 @@ let package = Package(
 )
 
 // One place sets how every Swift target is compiled. C targets take no Swift settings.
-let cTargets = ["CLinux", "CAssets", "CTOML", "CTLS"]
+let cTargets = ["CLinux", "CAssets", "CTOML", "CTLS", "CTLSClient"]
 for target in package.targets where target.type != .system && !cTargets.contains(target.name) {
     target.swiftSettings = [
         .strictMemorySafety(),

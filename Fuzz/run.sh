@@ -20,7 +20,7 @@ compile() {
     swiftc -O -whole-module-optimization -parse-as-library -swift-version 6 -strict-memory-safety -warnings-as-errors \
         -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility \
         -enable-upcoming-feature InternalImportsByDefault -enable-testing -sanitize=fuzzer,address -package-name timerd \
-        -I "$build" -I "$build/CLinux" -I "$build/CAssets" -I Sources/CSQLite -I Sources/CCurl -I Sources/CCrypto \
+        -I "$build" -I "$build/CLinux" -I "$build/CAssets" -I "$build/CTLS" -I Sources/CSQLite -I Sources/CCurl -I Sources/CCrypto \
         -I Sources/CMicroHTTPD -module-name "$1" -emit-module -emit-module-path "$build/$1.swiftmodule" -c -o "$build/$1.o" "${@:2}"
     touch "$build/$1.o"  # the compiler leaves it alone where it comes out the same
 }
@@ -42,21 +42,21 @@ compile_together() {
 
 # Everything is compiled from its sources: modules are not products of the package, and each needs the instructions that
 # report its coverage to the fuzzer.
-for module in CLinux CAssets; do
+for module in CLinux CAssets CTLS; do
     mkdir -p "$build/$module"
     echo "module $module { header \"$PWD/Sources/$module/include/$module.h\" export * }" >"$build/$module/module.modulemap"
     clang -O2 -std=gnu2x -c -I "Sources/$module/include" -o "$build/$module.o" "Sources/$module/$module.c"
 done
 compile_together Primitives
 compile_together WireJSON TimerCore
-compile_together Platform
+compile_together Platform TLS
 compile_together TimerLog Curl
 compile_together Webhooks HTTPServer
 compile_together TimerService
 compile_together TimerAPI
 # Not optimised: failures then have their messages, and the compiler (6.3.1) crashes on the optimised end of a fold.
 compile Fuzz -Onone Fuzz/*.swift
-swiftc -sanitize=fuzzer,address -use-ld=lld -o "$build/fuzz" "$build"/*.o -lsqlite3 -lcurl -lcrypto -lmicrohttpd
+swiftc -sanitize=fuzzer,address -use-ld=lld -o "$build/fuzz" "$build"/*.o -lsqlite3 -lcurl -lssl -lcrypto -lmicrohttpd
 
 # Inputs longer than libFuzzer takes by itself: the most a target's inputs may have, and one seed about as long for those
 # whose limits lie beyond 4 KiB. They are made here, as seeds in the tree are small.

@@ -16,9 +16,14 @@ package final class RawClient {
     package let descriptor: Int32
     package private(set) var pending: [UInt8] = []
     package private(set) var sawReset = false
+    /// The TLS over the socket; nil for none.
+    private let tls: TLSClient?
+    /// Whether the handshake is done, where there is TLS.
+    package private(set) var isSecured = false
 
-    /// Connects from the address 127.0.0.`source`.
-    package init(port: UInt16, from source: UInt8 = 1) {
+    /// Connects from the address 127.0.0.`source`, and shakes hands where there is `tls`: see `isSecured`.
+    package init(port: UInt16, from source: UInt8 = 1, tls: TLSClient? = nil) {
+        self.tls = tls
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -32,9 +37,11 @@ package final class RawClient {
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         connect(&address)
+        if let tls { isSecured = shakeHands(tls) }
     }
 
     package init(path: String) {
+        tls = nil
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var address = RawSocket.unixName(path)
         connect(&address)
@@ -59,9 +66,32 @@ package final class RawClient {
 
     /// Sends bytes. Returns false when the peer takes no more.
     @discardableResult
-    package func send(_ bytes: [UInt8]) -> Bool { RawSocket.send(bytes, to: descriptor) }
+    package func send(_ bytes: [UInt8]) -> Bool {
+        guard let tls else { return RawSocket.send(bytes, to: descriptor) }
+        return tls.write(bytes) && RawSocket.send(tls.takeOutput(), to: descriptor)
+    }
 
-    package func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+    /// Sends what `tls` has to say by itself.
+    package func flush(_ tls: TLSClient) { _ = RawSocket.send(tls.takeOutput(), to: descriptor) }
+
+    /// Ends the side of the client; TLS reports so first.
+    package func endSending() {
+        if let tls {
+            tls.closeNotify()
+            flush(tls)
+        }
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    private func shakeHands(_ tls: TLSClient) -> Bool {
+        while true {
+            let step = tls.handshake()
+            flush(tls)
+            guard step == .waits else { return step == .done(1) }
+            guard let bytes = receiveBytes() else { return false }
+            tls.give(bytes)
+        }
+    }
 
     /// Closes the connection with a reset.
     package func reset() {
@@ -74,12 +104,28 @@ package final class RawClient {
 
     /// Receives bytes. Returns false at the end, after a reset, and when nothing comes.
     private func receive() -> Bool {
+        while true {
+            if let tls, let bytes = tls.read() {
+                pending.append(contentsOf: bytes)
+                return true
+            }
+            if tls?.isEnded == true { return false }
+            guard let bytes = receiveBytes() else { return false }
+            if let tls {
+                tls.give(bytes)
+            } else {
+                pending.append(contentsOf: bytes)
+                return true
+            }
+        }
+    }
+
+    /// Receives bytes as they come; nil at the end, after a reset, and when nothing comes.
+    package func receiveBytes() -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 65536)
         let count = unsafe buffer.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
         if count < 0, errno == ECONNRESET { sawReset = true }
-        guard count > 0 else { return false }
-        pending.append(contentsOf: buffer[..<count])
-        return true
+        return count > 0 ? Array(buffer[..<count]) : nil
     }
 
     package func take(_ count: Int) -> [UInt8]? {

@@ -1,3 +1,6 @@
+// CMicroHTTPD is imported for SOCK_STREAM too: constants of sockets belong to whichever of the two C modules the
+// compiler loads first.
+import CMicroHTTPD
 import Glibc
 
 /// A socket that listens. Its owner has to close it.

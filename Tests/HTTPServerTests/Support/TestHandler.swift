@@ -62,6 +62,9 @@ final class TestHandler: LoopHandler {
         case "/empty":
             exchange.response.status = 204
             answer.send()
+        case "/peer":
+            exchange.response.body = Array(exchange.peerDescription.utf8)
+            answer.send()
         case "/headers":
             for index in 0..<exchange.headers.count {
                 exchange.response.body += exchange.headers.name(at: index).bytes
