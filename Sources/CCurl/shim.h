@@ -48,6 +48,14 @@ static inline long ccurl_connections_made(CURL *handle) {
   return count;
 }
 
+/// Why OpenSSL did not trust the certificate of the last transfer's server: a code of X509_STORE_CTX_get_error(3), other than
+/// which libcurl has reasons of its own, such as another name.
+static inline long ccurl_verify_result(CURL *handle) {
+  long code = 0;
+  curl_easy_getinfo(handle, CURLINFO_SSL_VERIFYRESULT, &code);
+  return code;
+}
+
 /// Sets what takes header lines and the body; both get `context` last. `ccurl_multi_next` returns it as well.
 static inline CURLcode ccurl_set_sinks(CURL *handle, ccurl_sink head, ccurl_sink body, void *context) {
   curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, head);

@@ -62,6 +62,13 @@ extension CurlCode {
     /// The answer's content is coded in a way that libcurl does not know.
     public static let badContentEncoding = CurlCode(CURLE_BAD_CONTENT_ENCODING)
 
+    /// The server's certificate is not trusted; `EasyHandle.certificateFault` says why.
+    public static let notTrusted = CurlCode(CURLE_PEER_FAILED_VERIFICATION)
+    /// The server does not have the key that it must have.
+    public static let otherKey = CurlCode(CURLE_SSL_PINNEDPUBKEYNOTMATCH)
+    /// The handshake of TLS failed.
+    public static let noHandshake = CurlCode(CURLE_SSL_CONNECT_ERROR)
+
     /// Whether TLS failed: no handshake, or a certificate that is not trusted.
     public var isTLSFailure: Bool {
         switch value {

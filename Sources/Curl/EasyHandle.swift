@@ -65,6 +65,23 @@ import Glibc
         try set(.httpVersion, Int(CURL_HTTP_VERSION_2TLS))
     }
 
+    /// Makes the transfer trust the authorities in a PEM file instead of the system's.
+    public func setAuthorities(_ path: String) throws(CurlCode) {
+        try set(.authorities, path)
+        // The default is a directory of the system, whose authorities would be trusted too.
+        try CurlCode.check(unsafe ccurl_set_text(handle, CURLOPT_CAPATH, nil))
+    }
+
+    /// Makes the transfer trust the server that has a key, and no other. Issuer, name and expiry of its certificate are
+    /// not judged.
+    ///
+    /// - Parameter pin: the key, in the form of CURLOPT_PINNEDPUBLICKEY.
+    public func setPinnedKey(_ pin: String) throws(CurlCode) {
+        try set(.pinnedKey, pin)
+        try set(.verifyPeer, 0)
+        try set(.verifyHost, 0)
+    }
+
     /// Makes libcurl call `TransferDelegate.pulse`.
     public func setPulse() throws(CurlCode) {
         try CurlCode.check(unsafe ccurl_set_pulse(handle, takePulse, context))
@@ -151,6 +168,9 @@ import Glibc
         return detail.isEmpty ? code.text : detail
     }
 
+    /// The reason for which the last transfer's server was not trusted, after `CurlCode.notTrusted`.
+    public var certificateFault: CertificateFault { CertificateFault(unsafe ccurl_verify_result(handle)) }
+
     /// Clears the message about an earlier transfer's failure.
     public func clearError() { unsafe errorText[0] = 0 }
 
@@ -173,6 +193,8 @@ extension EasyHandle {
         /// Hosts that are connected to without a proxy; `*` for all. Unset, the environment is asked.
         public static let noProxy = TextOption(value: CURLOPT_NOPROXY)
 
+        static let authorities = TextOption(value: CURLOPT_CAINFO)
+        static let pinnedKey = TextOption(value: CURLOPT_PINNEDPUBLICKEY)
         static let customRequest = TextOption(value: CURLOPT_CUSTOMREQUEST)
     }
 
@@ -201,6 +223,8 @@ extension EasyHandle {
         /// Whether a new connection is made although a kept one could be used.
         public static let freshConnect = NumberOption(value: CURLOPT_FRESH_CONNECT)
 
+        static let verifyPeer = NumberOption(value: CURLOPT_SSL_VERIFYPEER)
+        static let verifyHost = NumberOption(value: CURLOPT_SSL_VERIFYHOST)
         static let get = NumberOption(value: CURLOPT_HTTPGET)
         static let post = NumberOption(value: CURLOPT_POST)
         static let noBody = NumberOption(value: CURLOPT_NOBODY)

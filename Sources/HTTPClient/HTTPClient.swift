@@ -11,16 +11,22 @@ public final class HTTPClient {
 
     /// The server.
     public let address: ServerAddress
+    private let trust: ServerTrust
     private let bodyLimit: Int
     private let easy: EasyHandle
 
     /// Makes a client; nothing is connected yet.
     ///
-    /// - Parameter bodyLimit: the most bytes of an answer's body; a longer one is `tooLarge`.
+    /// - Parameters:
+    ///   - trust: the servers that are trusted over TLS.
+    ///   - bodyLimit: the most bytes of an answer's body; a longer one is `tooLarge`.
     /// - Throws: `failed` where libcurl can't start.
-    public init(_ address: ServerAddress, bodyLimit: Int = HTTPClient.defaultBodyLimit) throws(HTTPClientError) {
+    public init(
+        _ address: ServerAddress, trust: ServerTrust = .system, bodyLimit: Int = HTTPClient.defaultBodyLimit
+    ) throws(HTTPClientError) {
         guard let easy = EasyHandle() else { throw HTTPClientError(.failed, "libcurl can't start") }
         self.address = address
+        self.trust = trust
         self.bodyLimit = bodyLimit
         self.easy = easy
     }
@@ -71,7 +77,7 @@ public final class HTTPClient {
             }
             return transfer.response
         }
-        throw HTTPClientError(Self.kind(code), "\(address): \(easy.reason(code))")
+        throw failure(code)
     }
 
     /// Sets every option for a request again; connections and the DNS cache stay.
@@ -88,9 +94,27 @@ public final class HTTPClient {
         try easy.set(.noProxy, "*")
         try easy.set(.noSignal, 1)
         try easy.setPulse()
+        switch trust {
+        case .system: break
+        case .authorities(let file): try easy.setAuthorities(file)
+        case .key(let pin): try easy.setPinnedKey(pin)
+        }
         try easy.set(.connectTimeoutMs, min(10_000, timeoutMs ?? .max))
         if let timeoutMs { try easy.set(.timeoutMs, timeoutMs) }
         try easy.setMethod(request.method.rawValue, body: request.body)
+    }
+
+    /// The failure of a transfer that ended with `code`.
+    private func failure(_ code: CurlCode) -> HTTPClientError {
+        let reason = easy.reason(code)
+        if code == .notTrusted { return .untrusted(easy.certificateFault, reason, address) }
+        if code == .otherKey {
+            return HTTPClientError(.failed, "\(address): the server there has another key than expected")
+        }
+        if code == .noHandshake, reason.contains("wrong version number") {
+            return HTTPClientError(.failed, "\(address): the server there speaks no TLS; is its address http://…?")
+        }
+        return HTTPClientError(Self.kind(code), "\(address): \(reason)")
     }
 
     private static func kind(_ code: CurlCode) -> HTTPClientError.Kind {
@@ -119,7 +143,9 @@ public struct HTTPClientError: Error, Sendable, Equatable, CustomStringConvertib
         case tooLarge
         /// The request can't be sent as it is.
         case invalidRequest
-        /// Anything else, such as an answer that is not HTTP or a certificate that is not trusted.
+        /// The server's certificate leads to no authority that is trusted. The request was not sent.
+        case unknownIssuer
+        /// Anything else, such as an answer that is not HTTP or a certificate that has expired.
         case failed
     }
 
@@ -131,6 +157,22 @@ public struct HTTPClientError: Error, Sendable, Equatable, CustomStringConvertib
     init(_ kind: Kind, _ description: String) {
         self.kind = kind
         self.description = description
+    }
+}
+
+extension HTTPClientError {
+    /// The error for a server whose certificate is not trusted.
+    ///
+    /// - Parameter reason: libcurl's message.
+    static func untrusted(_ fault: CertificateFault, _ reason: String, _ address: ServerAddress) -> HTTPClientError {
+        let (kind, text): (Kind, String) =
+            switch fault {
+            case .issuer: (.unknownIssuer, "no authority that is trusted has issued the server's certificate")
+            case .expired: (.failed, "the server's certificate has expired")
+            case .notYetValid: (.failed, "the server's certificate is not valid yet")
+            case .other: (.failed, "the server's certificate is not for this name, or is not trusted")
+            }
+        return HTTPClientError(kind, "\(address): \(text) (\(reason))")
     }
 }
 

@@ -27,6 +27,9 @@ public struct ServerAddress: Sendable, Equatable, CustomStringConvertible {
         socketPath = nil
     }
 
+    /// Whether the server is asked over TLS.
+    public var isSecure: Bool { base.hasPrefix("https://") }
+
     /// The address as a person writes it.
     public var description: String { socketPath.map { "unix:\($0)" } ?? base }
 }
