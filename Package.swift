@@ -21,8 +21,8 @@ let package = Package(
         .target(
             name: "TimerAPI",
             dependencies: [
-                "TimerService", "TimerLog", "Webhooks", "HTTPServer", "WireJSON", "TimerCore", "Platform", "Primitives",
-                "CAssets",
+                "TimerService", "TimerLog", "Webhooks", "HTTPServer", "TLS", "WireJSON", "TimerCore", "Platform",
+                "Primitives", "CAssets",
             ]),
         .target(
             name: "TimerService", dependencies: ["TimerLog", "TimerCore", "Webhooks", "Platform", "Primitives"]),
@@ -109,7 +109,7 @@ let package = Package(
         .testTarget(
             name: "TimerdCommandTests",
             dependencies: [
-                "TimerdCommand", "TimerAPI", "TimerService", "TimerLog", "HTTPServer", "HTTPClient", "WireJSON",
+                "TimerdCommand", "TimerAPI", "TimerService", "TimerLog", "HTTPServer", "HTTPClient", "TLS", "WireJSON",
                 "TimerCore", "Webhooks", "Platform", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

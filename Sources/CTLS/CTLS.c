@@ -229,6 +229,14 @@ int64_t ctls_context_expiry(struct ctls_context *context) {
   return ASN1_TIME_to_tm(X509_get0_notAfter(SSL_CTX_get0_certificate(ctx(context))), &end) == 1 ? timegm(&end) : 0;
 }
 
+bool ctls_context_key_digest(struct ctls_context *context, uint8_t digest[32]) {
+  unsigned char *der = NULL;
+  int count = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(SSL_CTX_get0_certificate(ctx(context))), &der);
+  bool is_done = count > 0 && EVP_Digest(der, (size_t)count, digest, NULL, EVP_sha256(), NULL) == 1;
+  OPENSSL_free(der);
+  return is_done;
+}
+
 void ctls_context_free(struct ctls_context *context) { SSL_CTX_free(ctx(context)); }
 
 // MARK: Sessions

@@ -9,6 +9,8 @@ import CTLS
     let tickets: TLSTickets
     /// The instant at which the server's certificate expires, in seconds since 1970.
     public let notAfter: Int64
+    /// The SHA-256 of the certificate's public key in DER (SubjectPublicKeyInfo), 32 bytes.
+    public let keyDigest: [UInt8]
 
     /// Reads certificate and key.
     ///
@@ -32,6 +34,15 @@ import CTLS
         unsafe pointer = made
         self.tickets = tickets
         notAfter = unsafe ctls_context_expiry(made)
+        var digest = [UInt8](repeating: 0, count: 32)
+        let isKnown = unsafe digest.withUnsafeMutableBufferPointer { buffer in
+            unsafe ctls_context_key_digest(made, buffer.baseAddress)
+        }
+        guard isKnown else {
+            unsafe ctls_context_free(made)
+            throw TLSFault(.library)
+        }
+        keyDigest = digest
     }
 
     deinit { unsafe ctls_context_free(pointer) }

@@ -22,9 +22,8 @@ enum ImportRules {
         "PostgresLog": ["TimerLog", "TimerCore", "Platform", "CPQ", "CZstd", "Glibc", "Synchronization"],
         "TimerService": ["TimerLog", "TimerCore", "Webhooks", "Platform", "Primitives", "Dispatch", "Synchronization"],
         "TimerAPI": [
-            "TimerService", "TimerLog", "Webhooks", "HTTPServer", "WireJSON", "TimerCore", "Platform", "Primitives",
-            "Synchronization",
-            "CAssets",
+            "TimerService", "TimerLog", "Webhooks", "HTTPServer", "TLS", "WireJSON", "TimerCore", "Platform",
+            "Primitives", "Synchronization", "CAssets",
         ],
         "TimerForwarding": ["TimerAPI", "PeerHTTP", "HTTPServer", "Platform", "Primitives"],
         "timerd": ["TimerdCommand"],

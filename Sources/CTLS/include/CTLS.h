@@ -47,6 +47,8 @@ struct ctls_context *ctls_context_make(struct ctls_pem chain, struct ctls_pem ke
                                        int64_t now, struct ctls_fault *fault);
 /// The instant at which the certificate expires, in seconds since 1970.
 int64_t ctls_context_expiry(struct ctls_context *context);
+/// Writes the SHA-256 of the certificate's public key in DER; false without memory.
+bool ctls_context_key_digest(struct ctls_context *context, uint8_t digest[32]);
 void ctls_context_free(struct ctls_context *context);
 
 /// Makes a session on a socket, which it does not close; null without memory.

@@ -36,8 +36,13 @@ public final class HTTPServer: Sendable {
         if configuration.tls == nil, let secure = configuration.listeners.first(where: \.isSecure) {
             throw ListenError("\(secure.url): no certificate to serve it with")
         }
+        if configuration.tls == nil, let secure = configuration.passedSockets.first(where: \.isSecure) {
+            throw ListenError("the passed socket \(secure.descriptor): no certificate to serve it with")
+        }
         signal(SIGPIPE, SIG_IGN)
-        let isSecure = configuration.listeners.contains(where: \.isSecure)
+        let isSecure =
+            configuration.listeners.contains(where: \.isSecure)
+            || configuration.passedSockets.contains(where: \.isSecure)
         let quota = SocketQuota(
             configuration.limits, descriptors: Self.raiseDescriptorLimit(),
             each: isSecure ? SecureConnection.descriptors : 1, loops: configuration.loops)
@@ -60,8 +65,8 @@ public final class HTTPServer: Sendable {
             if let guests = try configuration.guests?.makeGuests(on: loops) {
                 for (loop, guest) in zip(loops, guests) { loop.guest = guest }
             }
-            for descriptor in configuration.passedSockets {
-                let sockets = try ListeningSocket.adopt(descriptor, index: bound.count, loops: loops.count)
+            for socket in configuration.passedSockets {
+                let sockets = try ListeningSocket.adopt(socket, index: bound.count, loops: loops.count)
                 bound.append(sockets[0].bound)
                 try Self.spread(sockets, over: loops, from: bound.count - 1, tls)
             }
@@ -101,6 +106,9 @@ public final class HTTPServer: Sendable {
     /// Replaces certificate and key for connections that come from now on; those there are keep theirs. May be called on
     /// any thread.
     public func replaceTLS(_ context: TLSContext) { tls.publish(context) }
+
+    /// The instant at which the certificate expires, in seconds since 1970; nil without one.
+    public var certificateExpiry: Int64? { tls.value?.notAfter }
 
     /// Stops taking new connections; each answer from now on ends its connection. May be called on any thread.
     public func beginDrain() {

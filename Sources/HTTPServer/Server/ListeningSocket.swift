@@ -156,20 +156,22 @@ package struct ListeningSocket {
 
 /// Listening sockets that another process opened and passed on.
 extension ListeningSocket {
-    /// Takes over the socket `descriptor`. A TCP socket is copied once for each of `loops`, all of which accept
+    /// Takes over the socket `passed`. A TCP socket is copied once for each of `loops`, all of which accept
     /// from it; a Unix socket is for one loop alone.
     ///
     /// Throws: `ListenError` that names the descriptor and what is wrong with it; the socket then stays open.
-    static func adopt(_ descriptor: Int32, index: Int, loops: Int) throws(ListenError) -> [ListeningSocket] {
+    static func adopt(_ passed: PassedSocket, index: Int, loops: Int) throws(ListenError) -> [ListeningSocket] {
+        let descriptor = passed.descriptor
         let name = "the passed socket \(descriptor)"
         guard let kind = option(SO_TYPE, of: descriptor) else {
             throw ListenError("\(name): \(errno == ENOTSOCK ? "no socket" : unsafe String(cString: strerror(errno)))")
         }
         guard kind == Int32(SOCK_STREAM.rawValue) else { throw ListenError("\(name): no stream socket") }
         guard option(SO_ACCEPTCONN, of: descriptor) == 1 else { throw ListenError("\(name): it does not listen") }
-        guard let bound = bound(descriptor) else {
+        guard let bound = bound(descriptor, isSecure: passed.isSecure) else {
             throw ListenError("\(name): neither a TCP nor a named Unix socket")
         }
+        guard bound.address.isSecure == passed.isSecure else { throw ListenError("\(name): TLS is for TCP sockets") }
         let flags = fcntl(descriptor, F_GETFL)
         guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0,
             fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0
@@ -196,9 +198,9 @@ extension ListeningSocket {
     }
 
     /// The address at which the socket listens; nil for one that is neither TCP nor a named Unix socket.
-    private static func bound(_ descriptor: Int32) -> BoundAddress? {
+    private static func bound(_ descriptor: Int32, isSecure: Bool) -> BoundAddress? {
         if let address = SocketAddress(boundTo: descriptor) {
-            return BoundAddress(address: .tcp(host: address.host, port: address.port))
+            return BoundAddress(address: .tcp(host: address.host, port: address.port, isSecure: isSecure))
         }
         guard option(SO_DOMAIN, of: descriptor) == AF_UNIX else { return nil }
         var address = sockaddr_un()

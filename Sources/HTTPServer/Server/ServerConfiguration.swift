@@ -5,9 +5,9 @@ public import TLS
 public struct ServerConfiguration: Sendable {
     /// The addresses at which the server listens.
     public var listeners: [ListenAddress]
-    /// Descriptors of listening sockets, TCP or Unix, that another process opened. The server takes them over, and
-    /// they come before `listeners`. The file of a Unix socket is left to whoever made it.
-    public var passedSockets: [Int32] = []
+    /// Listening sockets, TCP or Unix, that another process opened. The server takes them over, and they come before
+    /// `listeners`. The file of a Unix socket is left to whoever made it.
+    public var passedSockets: [PassedSocket] = []
     /// The address at which the server takes requests that other servers forward; nil for none.
     package var guests: (any LoopGuests)?
     /// The certificate and key of the listeners that are secure; needed where there are any. `HTTPServer.replaceTLS`
@@ -23,5 +23,19 @@ public struct ServerConfiguration: Sendable {
         self.listeners = listeners
         self.loops = max(1, loops ?? Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) - 1)
         self.limits = limits
+    }
+}
+
+/// A listening socket that another process opened.
+public struct PassedSocket: Sendable, Equatable {
+    /// The socket's descriptor.
+    public let descriptor: Int32
+    /// Whether clients speak TLS; then it must be a TCP socket.
+    public let isSecure: Bool
+
+    /// Names a socket.
+    public init(descriptor: Int32, isSecure: Bool = false) {
+        self.descriptor = descriptor
+        self.isSecure = isSecure
     }
 }

@@ -22,6 +22,11 @@ struct MetricsText {
             "timerd_drained", "gauge", "1 while an operator keeps the server drained, else 0.",
             service.isDrained ? 1 : 0)
         writeCluster(service)
+        if let expiry = context.certificateExpiry {
+            single(
+                "timerd_tls_certificate_expiry_seconds", "gauge",
+                "When the certificate of the TLS listeners expires, in seconds since 1970.", Double(expiry))
+        }
         if let desks = context.desks {
             labelled(
                 "timerd_forwarded_total", "counter", "Requests that other servers were to answer, by outcome.",

@@ -1,12 +1,15 @@
 public import HTTPServer
 public import Platform
+public import TLS
 
 /// The settings of the service's HTTP API.
 public struct APIConfiguration: Sendable {
     /// The addresses that the server listens on, besides `passedSockets`.
     public var listeners: [ListenAddress]
     /// Listening sockets that were opened by another process; the server takes them over.
-    public var passedSockets: [Int32] = []
+    public var passedSockets: [PassedSocket] = []
+    /// The certificate and key of the listeners with TLS; needed where there are any.
+    public var tls: TLSContext?
     /// The connections with other servers, which the loops run beside those of their clients.
     package var guests: (any LoopGuests)?
     /// The tokens by which servers authenticate to each other: the first is sent, each is accepted.

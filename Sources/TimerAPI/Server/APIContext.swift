@@ -60,6 +60,9 @@ final class APIContext: Sendable {
     /// The number of open streams and long polls.
     var streamCount: Int { server.streamCount }
 
+    /// The instant at which the certificate of the listeners with TLS expires, in seconds since 1970; nil without TLS.
+    var certificateExpiry: Int64? { server.certificateExpiry }
+
     /// Returns the page that the request asks for, if it is one that never changes, or a problem if it has a query;
     /// nil for any other request.
     func page(for ticket: Ticket) -> Outcome? {

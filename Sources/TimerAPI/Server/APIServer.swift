@@ -1,4 +1,5 @@
 public import HTTPServer
+public import TLS
 public import TimerService
 
 /// The HTTP API of a `TimerService`. The server listens before the service exists, and answers until then that it is
@@ -14,6 +15,7 @@ public final class APIServer: Sendable {
     public init(_ configuration: APIConfiguration, recovery: Heartbeat) throws(ListenError) {
         var server = ServerConfiguration(listeners: configuration.listeners)
         server.passedSockets = configuration.passedSockets
+        server.tls = configuration.tls
         server.guests = configuration.guests
         server.limits.streams = configuration.maximumStreams
         server.limits.streamKeepAliveSeconds = Int(clamping: (configuration.heartbeatMilliseconds + 999) / 1000)
@@ -45,6 +47,9 @@ public final class APIServer: Sendable {
             return handler
         }
     }
+
+    /// Replaces the certificate and key for connections that come from now on. May be called on any thread.
+    public func replaceTLS(_ context: TLSContext) { server.replaceTLS(context) }
 
     /// Drains the server: takes no new connections, answers running requests and ends streams. Connections left after
     /// `seconds` are cut.

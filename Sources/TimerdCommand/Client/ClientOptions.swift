@@ -11,6 +11,7 @@ struct ClientOptions: ParsableArguments {
             "A file of tokens or keys' secrets, whose first one is used; --token wins [\(Setting.tokenFile.variable)]",
             valueName: Setting.tokenFile.value), completion: .file())
     var tokenFile: String?
+    @Option(name: Setting.ca.name, help: Setting.ca.help, completion: .file()) var ca: String?
     @Flag(help: "Print the server's JSON as it came.") var json = false
 
     /// The time that an answer may take, in milliseconds: more than the server's own wait for a slow disk.
@@ -21,8 +22,8 @@ struct ClientOptions: ParsableArguments {
         try flags.client(timeoutMs: Self.timeoutMs)
     }
 
-    /// The flags that name the server and the token, for a further connection.
-    var flags: ClientFlags { ClientFlags(server: server, token: token, tokenFile: tokenFile) }
+    /// The flags about the server and the token, for a further connection.
+    var flags: ClientFlags { ClientFlags(server: server, token: token, tokenFile: tokenFile, ca: ca) }
 
     /// Sends a request that is answered with a timer, and prints it.
     func printTimer(_ request: HTTPRequest, by service: ServiceClient) throws(Failure) {
@@ -40,19 +41,22 @@ struct ClientOptions: ParsableArguments {
     }
 }
 
-/// The flags that name the server and the token; variables and defaults stand in for those that are missing.
+/// The flags that name the server, the token and the authorities; variables and defaults stand in for those that are
+/// missing.
 struct ClientFlags {
     var server: String?
     var token: String?
     var tokenFile: String?
+    var ca: String?
     /// The environment at the time when the flags were made, for every thread that asks the server.
     private let environment = Environment.current
 
     /// Makes flags; see the members.
-    init(server: String? = nil, token: String? = nil, tokenFile: String? = nil) {
+    init(server: String? = nil, token: String? = nil, tokenFile: String? = nil, ca: String? = nil) {
         self.server = server
         self.token = token
         self.tokenFile = tokenFile
+        self.ca = ca
     }
 
     /// Picks the flags out of a command line that is not complete yet, as a shell passes it.
@@ -64,7 +68,7 @@ struct ClientFlags {
             }
             return words.first { $0.hasPrefix("\(flag)=") }.map { Self.unquoted(String($0.dropFirst(flag.count + 1))) }
         }
-        self.init(server: value(.server), token: value(.token), tokenFile: value(.tokenFile))
+        self.init(server: value(.server), token: value(.token), tokenFile: value(.tokenFile), ca: value(.ca))
     }
 
     /// Returns a word without the quotes around it.
@@ -75,7 +79,7 @@ struct ClientFlags {
 
     /// Makes a client of the server that the flags name.
     func client(timeoutMs: Int) throws(Failure) -> ServiceClient {
-        try ServiceClient(server: server, token: try chosenToken(), environment, timeoutMs: timeoutMs)
+        try ServiceClient(server: server, token: try chosenToken(), ca: ca, environment, timeoutMs: timeoutMs)
     }
 
     /// Returns the first token given by `--token`, by `--token-file`, by the variable of the one or by that of the

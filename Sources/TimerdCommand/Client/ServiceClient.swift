@@ -1,4 +1,5 @@
 import HTTPClient
+import Platform
 import Primitives
 
 /// The client commands' connection to a server. Used on one thread only.
@@ -7,22 +8,38 @@ struct ServiceClient {
     private let authorization: [(name: String, value: String)]
     private let timeoutMs: Int
 
-    /// Reads the server and the token to use.
-    init(server: String?, token: String?, _ environment: Environment, timeoutMs: Int) throws(Failure) {
-        self.timeoutMs = timeoutMs
+    /// Reads the server, the token and the authorities to use.
+    init(server: String?, token: String?, ca: String?, _ environment: Environment, timeoutMs: Int) throws(Failure) {
         guard let value = try SettingValue.one(.server, flag: server, environment) else {
             throw Failure(.usage, "--\(Setting.server.flag) needs a value")
         }
         guard let address = ServerAddress(value.text) else {
             throw value.refusal("expected http://host:port, https://host or unix:/path")
         }
+        let trust = address.isSecure ? try Self.trust(ca, environment) : .system
+        try self.init(
+            address, trust: trust, token: SettingValue.one(.token, flag: token, environment)?.text,
+            timeoutMs: timeoutMs)
+    }
+
+    /// Makes a client of the server at `address`.
+    init(_ address: ServerAddress, trust: ServerTrust, token: String? = nil, timeoutMs: Int) throws(Failure) {
         do throws(HTTPClientError) {
-            http = try HTTPClient(address)
+            http = try HTTPClient(address, trust: trust)
         } catch {
             throw Failure(error)
         }
-        let token = try SettingValue.one(.token, flag: token, environment)
-        authorization = token.map { [("Authorization", "Bearer \($0.text)")] } ?? []
+        authorization = token.map { [("Authorization", "Bearer \($0)")] } ?? []
+        self.timeoutMs = timeoutMs
+    }
+
+    /// The servers that are trusted over TLS, by the flag or its variable.
+    private static func trust(_ ca: String?, _ environment: Environment) throws(Failure) -> ServerTrust {
+        guard let file = try SettingValue.one(.ca, flag: ca, environment)?.nonEmpty() else { return .system }
+        guard FileBytes.read(file, limit: 1) != nil else {
+            throw Failure(.unusable, "the file of authorities \(file) can't be read or is no regular file")
+        }
+        return .authorities(file: file)
     }
 
     /// The address of the server.

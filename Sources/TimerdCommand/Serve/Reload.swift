@@ -10,6 +10,7 @@ struct Reload {
     let settings: SettingReader
     /// The configuration in force.
     let running: ServeConfiguration
+    let certificate: CertificateReload
     let logger: Logger
 
     /// Reloads; a file that can't be used changes nothing.
@@ -17,21 +18,23 @@ struct Reload {
         do throws(Failure) {
             let newer = try settings.readAnew()
             // The whole file must also be valid for the next start.
-            _ = try ServeConfiguration(newer)
+            _ = try ServeConfiguration(newer, running: running.tls.value)
             let reloaded = settings.reloaded(from: newer)
-            let next = try ServeConfiguration(reloaded)
+            let next = try ServeConfiguration(reloaded, running: running.tls.value)
             let forRestart = try newer.differing(from: reloaded)
             let access = next.access.value
             let policy = next.engine.deliveries.policy.value
             running.logLevel.publish(next.logLevel.value)
             running.access.publish(access)
             running.engine.deliveries.policy.publish(policy)
+            if let tls = next.tls.value { certificate.install(tls) }
             var metadata: Logger.Metadata = [
                 "tokens": .stringConvertible(access.tokens.count),
                 "webhookSecrets": .stringConvertible(policy.secrets.count),
                 "webhookRules": .stringConvertible(policy.allow.count + policy.deny.count),
                 "logLevel": "\(next.logLevel.value)",
             ]
+            if let tls = running.tls.value { metadata["certificateExpires"] = "\(tls.expiryText)" }
             if !forRestart.isEmpty { metadata["needsRestart"] = "\(forRestart.map(\.flag).joined(separator: ","))" }
             logger.notice("the configuration was read again", metadata: metadata)
         } catch {

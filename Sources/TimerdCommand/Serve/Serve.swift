@@ -12,11 +12,12 @@ struct Serve: ParsableCommand {
             The server prints "timerd listening on http://127.0.0.1:8080" once it accepts connections, a line a \
             listener. The log goes to stderr. SIGTERM stops it cleanly: requests are answered, streams end, everything \
             is on disk; a second one ends it at once, which loses nothing that was answered either. SIGHUP makes it \
-            read its files again: tokens, webhook secrets, and of --config the webhook rules and the log level; and \
-            open --audit-log again.
+            read its files again: tokens, certificate and key, webhook secrets, and of --config the webhook rules and \
+            the log level; and open --audit-log again. Certificate and key are also read within a minute of a change.
 
             Under systemd it reports when it is ready and feeds the watchdog (NOTIFY_SOCKET, WATCHDOG_USEC), and \
-            serves the sockets it is passed (LISTEN_FDS), beside those of --listen if that is given.
+            serves the sockets it is passed (LISTEN_FDS), beside those of --listen if that is given; with TLS the TCP \
+            sockets that are called https (FileDescriptorName=https).
 
             Examples:
 
@@ -24,12 +25,15 @@ struct Serve: ParsableCommand {
               timerd serve --listen 127.0.0.1:9090 --data /var/lib/timerd
               timerd serve --listen 127.0.0.1:8080 --listen unix:/run/timerd.sock
               timerd serve --listen 0.0.0.0:8080 --token-file /etc/timerd/tokens
+              timerd serve --listen https://0.0.0.0:8443 --tls-certificate tls.crt --tls-key tls.key --token-file tokens
               timerd serve --store memory --log-format json
               timerd serve --store postgres://timerd@db.example/timers --store-password-file /etc/timerd/db --migrate
               timerd serve --config /etc/timerd.toml --check
             """)
 
     @Option(name: Setting.listen.name, help: Setting.listen.help) var listen: [String] = []
+    @Option(name: Setting.tlsCertificate.name, help: Setting.tlsCertificate.help) var tlsCertificate: String?
+    @Option(name: Setting.tlsKey.name, help: Setting.tlsKey.help) var tlsKey: String?
     @Option(name: Setting.data.name, help: Setting.data.help) var data: String?
     @Option(name: Setting.store.name, help: Setting.store.help) var store: String?
     @Option(name: Setting.storePasswordFile.name, help: Setting.storePasswordFile.help) var storePasswordFile: String?
@@ -86,7 +90,9 @@ struct Serve: ParsableCommand {
     /// The values that each flag was given, by its name.
     private var flags: [String: [String]] {
         [
-            Setting.listen.flag: listen, Setting.data.flag: given(data), Setting.store.flag: given(store),
+            Setting.listen.flag: listen, Setting.tlsCertificate.flag: given(tlsCertificate),
+            Setting.tlsKey.flag: given(tlsKey),
+            Setting.data.flag: given(data), Setting.store.flag: given(store),
             Setting.storePasswordFile.flag: given(storePasswordFile),
             Setting.migrate.flag: migrate ? ["true"] : [], Setting.clusterURL.flag: given(clusterURL),
             Setting.clusterListen.flag: given(clusterListen), Setting.clusterTokenFile.flag: given(clusterTokenFile),

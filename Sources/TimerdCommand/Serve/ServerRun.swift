@@ -44,9 +44,10 @@ struct ServerRun {
         let audit = try openAuditLog()
         let server = try bind(peers, recovery, audit)
         let list = configuration.store.isDirectory ? ListenersFile(directory: configuration.dataDirectory) : nil
+        let tls = configuration.tls
         let end: @Sendable () -> Void = {
             server.stop(drainSeconds: 0)
-            list?.remove(server.boundAddresses)
+            list?.remove(server.boundAddresses, tls.value)
         }
         // Health probes must see that a long recovery makes progress.
         signals.recovering(end)
@@ -55,7 +56,7 @@ struct ServerRun {
         let opened: Opened
         var isListed = true
         do throws(Failure) {
-            opened = try open(recovery) { isListed = list?.write(server.boundAddresses) ?? true }
+            opened = try open(recovery) { isListed = list?.write(server.boundAddresses, tls.value) ?? true }
         } catch {
             end()
             throw error
@@ -80,8 +81,11 @@ struct ServerRun {
                 isHealthy: { service.watchdog.stalledLoops.isEmpty }, isReady: { service.isWritable })
         }
         audit?.start()
-        let reload = Reload(settings: settings, running: configuration, logger: logger)
-        while signals.next() == .reload {
+        let certificate = CertificateReload(tls, logger) { next in
+            server.replaceTLS(next.context)
+            _ = list?.write(server.boundAddresses, next)
+        }
+        waitForStop(certificate) { reload in
             manager.reloading {
                 audit?.reopen()
                 reload.run()
@@ -94,11 +98,23 @@ struct ServerRun {
         server.stop(drainSeconds: configuration.drainSeconds)
         drain.join()
         if let audit { finish(audit) }
-        list?.remove(server.boundAddresses)
+        list?.remove(server.boundAddresses, tls.value)
         service.stop()
         opened.member?.leave(seconds: ClusterMember.leaveSeconds)
         logger.info("stopped")
         if let failure = signals.failure { throw failure }
+    }
+
+    /// Waits until a stop is asked for. Reloads when that is asked for, and looks at the files of the certificate meanwhile.
+    private func waitForStop(_ certificate: CertificateReload, reload: (Reload) -> Void) {
+        let settings = Reload(settings: settings, running: configuration, certificate: certificate, logger: logger)
+        while true {
+            switch signals.next(within: CertificateReload.pause) {
+            case .stop: return
+            case .reload: reload(settings)
+            case nil: certificate.look()
+            }
+        }
     }
 
     /// Writes what an operator should know once the server serves, and prints the listeners.
@@ -149,6 +165,7 @@ struct ServerRun {
     private func bind(_ peers: PeerNetwork?, _ recovery: Heartbeat, _ audit: AuditLog?) throws(Failure) -> APIServer {
         var api = APIConfiguration(listeners: configuration.listeners, access: configuration.access)
         api.passedSockets = configuration.passedSockets
+        api.tls = configuration.tls.value?.context
         api.guests = peers
         api.peerTokens = configuration.clusterTokens
         api.maximumStreams = configuration.maximumStreams

@@ -61,12 +61,15 @@ final class Signals: Sendable {
     var failure: Failure? { state.withLock { $0.failure } }
 
     /// Waits for the next request; a stop comes before a reload.
-    func next() -> Request {
-        state.wait { state in
-            guard state.isAskedToStop || state.isAskedToReload else { return nil }
-            state.isAskedToReload = false
-            return state.isAskedToStop ? .stop : .reload
-        }
+    func next() -> Request { state.wait(Self.takeRequest) }
+
+    /// Waits like `next()`, for at most `nanoseconds`; returns nil where no request came by then.
+    func next(within nanoseconds: Int64) -> Request? { state.wait(nanoseconds: nanoseconds, Self.takeRequest) }
+
+    private static func takeRequest(_ state: inout State) -> Request? {
+        guard state.isAskedToStop || state.isAskedToReload else { return nil }
+        state.isAskedToReload = false
+        return state.isAskedToStop ? .stop : .reload
     }
 
     private func listen() {

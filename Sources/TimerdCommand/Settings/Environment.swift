@@ -1,4 +1,5 @@
 import Glibc
+import HTTPServer
 
 /// The environment, read once at start. The other modules never read it: they are passed what they need.
 struct Environment {
@@ -17,7 +18,7 @@ struct Environment {
     static let passedCount = "LISTEN_FDS"
     /// The variable with the process that the sockets are passed to.
     static let passedTo = "LISTEN_PID"
-    /// The variable with the sockets' names, which are not used.
+    /// The variable with the sockets' names, with colons between them.
     static let passedNames = "LISTEN_FDNAMES"
 
     /// The environment of the command that runs: the process's own, unless the command runs inside another program.
@@ -67,11 +68,13 @@ struct Environment {
 enum PassedSockets {
     /// The first descriptor after the three standard ones.
     private static let first: Int32 = 3
+    /// The name of sockets with TLS, `FileDescriptorName=` of systemd.
+    private static let secureName = "https"
 
-    /// Returns the descriptors of the passed sockets; none where none were passed to this process.
+    /// Returns the passed sockets; none where none were passed to this process.
     ///
     /// - Throws: `unusable` where their number is not valid, or is over the most listeners.
-    static func descriptors(_ environment: Environment) throws(Failure) -> [Int32] {
+    static func all(_ environment: Environment) throws(Failure) -> [PassedSocket] {
         guard environment[Environment.passedTo] == "\(Environment.process)",
             let text = environment[Environment.passedCount]
         else { return [] }
@@ -81,6 +84,10 @@ enum PassedSockets {
                 "\(Environment.passedCount) \(text): expected a number from 0 to \(ServeConfiguration.maximumListeners)"
             )
         }
-        return Array(first..<first + count)
+        let names = (environment[Environment.passedNames] ?? "").split(separator: ":", omittingEmptySubsequences: false)
+        return (0..<Int(count)).map { index in
+            let isSecure = index < names.count && names[index] == secureName
+            return PassedSocket(descriptor: first + Int32(index), isSecure: isSecure)
+        }
     }
 }

@@ -13,10 +13,12 @@ struct ServeConfiguration: Sendable {
     /// Most names that `--allow-host` may list.
     static let maximumHosts = 1024
 
-    /// Listening sockets that the service manager passed on, by their descriptors.
-    let passedSockets: [Int32]
+    /// Listening sockets that the service manager passed on.
+    let passedSockets: [PassedSocket]
     /// The addresses to listen at besides the passed sockets.
     let listeners: [ListenAddress]
+    /// The certificate and key of the listeners with TLS; nil where there are none.
+    let tls: Published<TLSIdentity?>
     let dataDirectory: String
     let store: StoreKind
     /// Whether the tables of a database are made or migrated to this version at start.
@@ -48,10 +50,11 @@ struct ServeConfiguration: Sendable {
 
     /// Reads and checks the settings.
     ///
+    /// - Parameter running: the certificate and key in force, if a server runs already.
     /// - Throws: `usage` at the first invalid value of a flag or variable, `unusable` for one in a file, such as
     ///   those of tokens and secrets.
-    init(_ settings: SettingReader) throws(Failure) {
-        passedSockets = try PassedSockets.descriptors(settings.environment)
+    init(_ settings: SettingReader, running: TLSIdentity? = nil) throws(Failure) {
+        passedSockets = try PassedSockets.all(settings.environment)
         let listen = try settings.all(.listen)
         // Passed sockets replace the default listener; a `--listen` that is set is added to them.
         let isSaid = listen.contains { !$0.origin.isDefault }
@@ -59,6 +62,9 @@ struct ServeConfiguration: Sendable {
         guard passedSockets.count + listeners.count <= Self.maximumListeners else {
             throw Failure(.unusable, "more than \(Self.maximumListeners) listeners, passed sockets among them")
         }
+        tls = Published(
+            try TLSIdentity.read(
+                settings, missing: Self.missingCertificate(passedSockets, zip(listen, listeners)), running: running))
         dataDirectory = try settings.one(.data).nonEmpty()
         store = try StoreKind(settings)
         migrates = try settings.one(.migrate).yesNo()
@@ -153,6 +159,17 @@ struct ServeConfiguration: Sendable {
             throw value.refusal("expected a URL such as http://10.0.0.2:8080")
         }
         return value.text
+    }
+
+    /// Returns the failure for the first listener with TLS where there is no certificate; nil where no listener has TLS.
+    private static func missingCertificate(
+        _ passed: [PassedSocket], _ listeners: some Sequence<(SettingValue, ListenAddress)>
+    ) -> Failure? {
+        let needs = "a listener with TLS needs --tls-certificate and --tls-key"
+        if let socket = passed.first(where: \.isSecure) {
+            return Failure(.unusable, "the passed socket \(socket.descriptor), called https: \(needs)")
+        }
+        return listeners.first { $0.1.isSecure }.map { value, _ in value.refusal(needs) }
     }
 
     /// Returns the addresses that `--listen` gives, at least one.

@@ -56,7 +56,13 @@ struct Setting: Sendable {
 extension Setting {
     static let listen = Setting(
         flag: "listen", value: "address", initial: "127.0.0.1:8080", form: .list,
-        meaning: "A listener's address: 127.0.0.1:8080, [::1]:8080 or unix:/path; may repeat, port 0 picks a free one")
+        meaning: "A listener's address: 127.0.0.1:8080, https://[::1]:8443 or unix:/path; may repeat, port 0 picks one")
+    static let tlsCertificate = Setting(
+        flag: "tls-certificate", value: "file", initial: nil,
+        meaning: "The certificate of the https:// listeners and its chain, in PEM; read again when it changes")
+    static let tlsKey = Setting(
+        flag: "tls-key", value: "file", initial: nil,
+        meaning: "The private key of the certificate in PEM, without a password; read again when it changes")
     static let data = Setting(
         flag: "data", value: "directory", initial: "./timerd-data",
         meaning: "The data directory; one server at a time")
@@ -164,13 +170,18 @@ extension Setting {
         flag: "token", value: "token", initial: nil,
         meaning: "A token or the secret of a key, if the server wants one; the variable keeps it out of ps")
 
+    static let ca = Setting(
+        flag: "ca", value: "file", initial: nil,
+        meaning: "The authorities that an https:// server's certificate may lead to, in PEM. Default the system's")
+
     static let config = Setting(
         flag: "config", value: "file", initial: nil,
         meaning: "A TOML file whose keys are these flags: max-timers = 5; flags and variables win")
 
     /// The server's settings, which its file may hold.
     static let serve = [
-        listen, data, store, storePasswordFile, migrate, clusterURL, clusterListen, clusterTokenFile,
+        listen, tlsCertificate, tlsKey, data, store, storePasswordFile, migrate, clusterURL, clusterListen,
+        clusterTokenFile,
         acceptLoss, durability, maxTimers, maxStreams, maxConnections, maxConnectionsPerAddress, idleTimeout,
         maxIdempotencyKeys, maxIdempotencyBytes, retainEvents, heartbeat, drain, alarm,
         tokenFile, allowHost, auditLog, logLevel, logFormat, webhookPerHost, webhookConcurrency, webhookBacklog,
@@ -178,5 +189,5 @@ extension Setting {
     ]
 
     /// All settings.
-    static let all = serve + [config, server, token]
+    static let all = serve + [config, server, token, ca]
 }

@@ -88,6 +88,9 @@ extension Failure {
     init(_ error: HTTPClientError) {
         self.init(.other, error.description)
         isTransient = [.unreachable, .timedOut, .interrupted].contains(error.kind)
+        if error.kind == .unknownIssuer {
+            line += "; --\(Setting.ca.flag) or \(Setting.ca.variable) names a file with the authorities to trust"
+        }
         guard error.kind == .unreachable else { return }
         isUnreachable = true
         line += "; is `timerd serve` running? --server or TIMERD_SERVER says where"

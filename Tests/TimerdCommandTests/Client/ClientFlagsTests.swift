@@ -80,6 +80,17 @@ struct ClientFlagsTests {
         #expect(CommandRun("list", "--token-file", "").refusal(64) == "timerd: --token-file : the value is empty")
     }
 
+    @Test func `the authorities are read only where there is TLS`() {
+        let absent = directory.file("absent")
+        let plain = CommandRun("stats", "--server", "http://127.0.0.1:1", "--ca", absent)
+        #expect(!plain.refusal(1).contains(absent))
+        let told = "timerd: the file of authorities \(absent) can't be read or is no regular file"
+        #expect(CommandRun("stats", "--server", "https://127.0.0.1:1", "--ca", absent).refusal(78) == told)
+        let variables = ["TIMERD_SERVER": "https://127.0.0.1:1", "TIMERD_CA": absent]
+        #expect(CommandRun("stats", variables: variables).refusal(78) == told)
+        #expect(ClientFlags(words: ["get", "--ca", "x"]).ca == "x")
+    }
+
     @Test(
         arguments: [
             (["timerd", "get", "--server", "http://x", ""], "http://x"), (["get", "--server=unix:/x"], "unix:/x"),

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServer
 import TestSupport
 import Testing
 import TimerCore
@@ -127,7 +128,7 @@ struct ServeConfigurationTests {
         }
         let own = Environment.process
         let passed = try configuration([:], count: "2", to: own)
-        #expect(passed.passedSockets == [3, 4])
+        #expect(passed.passedSockets.map(\.descriptor) == [3, 4])
         #expect(passed.listeners.isEmpty)
         #expect(try configuration(["listen": ["127.0.0.1:1"]], count: "1", to: own).listeners.count == 1)
         #expect(try configuration([:], count: "2", to: own + 1).passedSockets.isEmpty)

@@ -54,7 +54,7 @@ struct BatchSenderTests {
             })
         defer { server.stop() }
         let service = try ServiceClient(
-            server: server.address, token: nil, Environment([:]), timeoutMs: Patience.milliseconds)
+            server: server.address, token: nil, ca: nil, Environment([:]), timeoutMs: Patience.milliseconds)
         var sender = BatchSender(service, key: "import", json: false)
         for (number, line) in [(1, "first\n"), (9, "second\n")] {
             try sender.send(BatchLines.Part(bytes: Array(line.utf8), numbers: [number]))
@@ -76,7 +76,7 @@ struct BatchSenderTests {
         ])
         defer { server.stop() }
         let service = try ServiceClient(
-            server: server.address, token: nil, Environment([:]), timeoutMs: Patience.milliseconds)
+            server: server.address, token: nil, ca: nil, Environment([:]), timeoutMs: Patience.milliseconds)
         var sender = BatchSender(service, key: nil, json: false)
         let failure = #expect(throws: Failure.self) {
             try sender.send(BatchLines.Part(bytes: Array("{}\n".utf8), numbers: [7]))

@@ -12,7 +12,8 @@ struct ExportReaderTests {
     ) throws -> Result<Int, Failure> {
         let server = ScriptedServer([.answerAndClose(answer)])
         defer { server.stop() }
-        let service = try ServiceClient(server: server.address, token: nil, Environment([:]), timeoutMs: 10_000)
+        let service = try ServiceClient(
+            server: server.address, token: nil, ca: nil, Environment([:]), timeoutMs: 10_000)
         do throws(Failure) { return .success(try ExportReader(service, "/v1/export").run(take)) } catch {
             return .failure(error)
         }
