@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import secure
 from server import ROOT, run
 
 KUBERNETES = ROOT / "deploy/kubernetes"
@@ -17,6 +18,8 @@ KUBERNETES = ROOT / "deploy/kubernetes"
 ON_POSTGRES = ROOT / "deploy/kubernetes-postgres"
 # The oldest version of Kubernetes whose schema has every member that the manifests use by default, and the newest at hand.
 VERSIONS = ["1.27", "1.37"]
+# The same with TLS, by patches.
+WITH_TLS = ROOT / "deploy/kubernetes-tls"
 MANIFESTS = sorted([*KUBERNETES.glob("*.yaml"), *ON_POSTGRES.glob("*.yaml")])
 OBJECTS = [path for path in MANIFESTS if path.name != "kustomization.yaml"]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yaml"))
@@ -115,16 +118,16 @@ def test_what_kustomize_makes_has_one_workload(tmp_path):
     kubectl = shutil.which("kubectl")
     if not kubectl:
         pytest.skip("kubectl is not installed")
-    for folder, kind in ((KUBERNETES, "StatefulSet"), (ON_POSTGRES, "Deployment")):
+    for folder, kind, more in ((KUBERNETES, "StatefulSet", []), (ON_POSTGRES, "Deployment", []), (WITH_TLS, "StatefulSet", ["Certificate"])):
         done = subprocess.run([kubectl, "kustomize", folder], capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stderr
         made = list(yaml.safe_load_all(done.stdout))
-        assert sorted(one["kind"] for one in made) == sorted([kind, "NetworkPolicy", "Service", "ServiceAccount"])
+        assert sorted(one["kind"] for one in made) == sorted([kind, "NetworkPolicy", "Service", "ServiceAccount", *more])
         workload, = (one for one in made if one["kind"] == kind)
         container, = workload["spec"]["template"]["spec"]["containers"]
-        image, = read(folder / "kustomization.yaml")["images"]
+        image, = read((KUBERNETES if more else folder) / "kustomization.yaml")["images"]
         assert container["image"] == f"{image['newName']}:{image['newTag']}"
-        (tmp_path / f"{kind}.yaml").write_text(done.stdout)
+        (tmp_path / f"{kind}.yaml").write_text(yaml.safe_dump_all(one for one in made if one["kind"] != "Certificate"))
         tool("kubernetes-validate", "--strict", "--kubernetes-version", VERSIONS[0], tmp_path / f"{kind}.yaml")
 
 
@@ -180,6 +183,49 @@ def test_two_pods_on_one_database_are_on_two_machines_and_known_by_their_own_add
     assert environment_of(container, "default")["TIMERD_CLUSTER_URL"] == "http://10.0.0.7:8080"
     assert container["readinessProbe"]["httpGet"]["path"] == "/readyz"
     assert container["livenessProbe"]["httpGet"]["path"] == "/healthz"
+
+
+def patched(document, operations):
+    """The document after a JSON patch that adds and replaces."""
+    for operation in operations:
+        *parents, last = operation["path"].strip("/").split("/")
+        place = document
+        for step in parents:
+            place = place[int(step) if isinstance(place, list) else step]
+        if last == "-":
+            place.append(operation["value"])
+        else:
+            last = int(last) if isinstance(place, list) else last
+            assert operation["op"] == "replace" and last in (range(len(place)) if isinstance(place, list) else place)
+            place[last] = operation["value"]
+    return document
+
+
+def test_with_tls_the_pod_listens_shows_its_certificate_and_is_probed_on_one_port(tmp_path):
+    kustomization, certificate = read(WITH_TLS / "kustomization.yaml"), read(WITH_TLS / "certificate.yaml")
+    files = {"StatefulSet": "statefulset", "Service": "service", "NetworkPolicy": "networkpolicy"}
+    made = {}
+    for patch in kustomization["patches"]:
+        kind = patch["target"]["kind"]
+        made[kind] = patched(read(KUBERNETES / f"{files[kind]}.yaml"), yaml.safe_load(patch["patch"]))
+        (tmp_path / f"{kind}.yaml").write_text(yaml.safe_dump(made[kind]))
+        tool("kubernetes-validate", "--strict", "--kubernetes-version", VERSIONS[0], tmp_path / f"{kind}.yaml")
+    pod = made["StatefulSet"]["spec"]["template"]["spec"]
+    container, = pod["containers"]
+    port, = container["ports"]
+    environment = {**image_environment(), **environment_of(container, "default")}
+    assert environment["TIMERD_LISTEN"].rsplit(":", 1)[1] == str(port["containerPort"])
+    assert {container[probe]["httpGet"]["scheme"] for probe in ("startupProbe", "livenessProbe", "readinessProbe")} == {"HTTPS"}
+    named = [container[probe]["httpGet"]["port"] for probe in ("startupProbe", "livenessProbe", "readinessProbe")]
+    named += [made["Service"]["spec"]["ports"][0]["targetPort"], made["NetworkPolicy"]["spec"]["ingress"][0]["ports"][0]["port"]]
+    assert set(named) == {port["name"]}
+    secret, = (volume["secret"] for volume in pod["volumes"] if volume["name"] == "tls")
+    assert secret["secretName"] == certificate["spec"]["secretName"]
+    mounted, = (mount["mountPath"] for mount in container["volumeMounts"] if mount["name"] == "tls")
+    assert environment["TIMERD_TLS_CERTIFICATE"] == f"{mounted}/tls.crt" and environment["TIMERD_TLS_KEY"] == f"{mounted}/tls.key"
+    for name, file in zip(("TIMERD_TLS_CERTIFICATE", "TIMERD_TLS_KEY"), secure.server_files()):
+        environment[name] = str(file)
+    settings(environment, tmp_path)
 
 
 def test_the_server_takes_the_pods_settings(container, tmp_path):

@@ -75,7 +75,8 @@ def scraped(tmp_path_factory):
     tokens = tmp_path_factory.mktemp("token") / "token"
     tokens.write_text(TOKEN)
     with ExitStack() as stack:
-        server = stack.enter_context(Server("--token-file", tokens, token=TOKEN))
+        listen = ["127.0.0.1:0", "https://127.0.0.1:0"]
+        server = stack.enter_context(Server("--token-file", tokens, token=TOKEN, listen=listen))
         good = stack.enter_context(Receiver(answer=Answer(200, {"Timer-Command": "reschedule=100ms"})))
         bad = stack.enter_context(Receiver(answer=500))
         load = stack.enter_context(Load(server.client, good.url(), bad.url()))
