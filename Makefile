@@ -35,11 +35,11 @@ BINARY ?= .build/static/release/timerd
 VERSION ?=
 # Which parts `make proof` runs: make proof PARTS='sanitize leaks'
 PARTS ?=
-# How many black-box tests `make test-postgres` runs at once.
+# How many black-box tests `make test-postgres`, `make test-forwarded` and `make test-tls` run at once.
 WORKERS ?= 4
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
-.PHONY: help run build check test proof test-heavy test-postgres test-forwarded simulate torture cluster-torture \
+.PHONY: help run build check test proof test-heavy test-postgres test-forwarded test-tls simulate torture cluster-torture \
 	soak leaks instructions bench bench-alarms bench-more bench-postgres bench-streams holds reference clients compare release mutate screenshots lint format sanitize fuzz clean \
 	setup setup-tests setup-clients setup-deploy install uninstall deb test-deb dist test-dist test-deploy
 
@@ -62,7 +62,7 @@ test: setup-tests ## Run the tests but the heavy ones: Swift, and the real binar
 proof: setup-tests ## Run the heavy proof, for what a change touches: PARTS='sanitize leaks'
 	@Scripts/proof.sh $(PARTS)
 
-BESIDE_ON_POSTGRES = .venv/bin/pytest -q -n $(WORKERS) --dist loadgroup -m 'not alone' -o timeout_method=signal \
+BESIDE = .venv/bin/pytest -q -n $(WORKERS) --dist loadgroup -m 'not alone' -o timeout_method=signal \
 	Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py --ignore Tests/BlackBox/test_openapi.py
 
 # A heavy test has longer too.
@@ -79,7 +79,7 @@ test-postgres: export TEST_STORE = postgres
 test-postgres: export TIMERD_BINARY = $(CURDIR)/.build/debug/timerd
 test-postgres: setup-tests ## Run the black-box tests on a PostgreSQL that the run starts, as far as they are not about SQLite's files
 	swift build --product timerd
-	$(BESIDE_ON_POSTGRES)
+	$(BESIDE)
 
 # A relay is no place for what reads the metrics, the log or the process of the server that it asks.
 test-forwarded: export TEST_FORWARDED = 1
@@ -87,7 +87,13 @@ test-forwarded: export TEST_STORE = postgres
 test-forwarded: export TIMERD_BINARY = $(CURDIR)/.build/debug/timerd
 test-forwarded: setup-tests ## Run the black-box tests through a server that forwards to the owner
 	swift build --product timerd
-	$(BESIDE_ON_POSTGRES)
+	$(BESIDE)
+
+test-tls: export TEST_TLS = 1
+test-tls: export TIMERD_BINARY = $(CURDIR)/.build/debug/timerd
+test-tls: setup-tests ## Run the black-box tests with clients that come by TLS
+	swift build --product timerd
+	$(BESIDE)
 
 test-deploy: setup-deploy ## Check rules and alerts, and run the dashboard's queries on a Prometheus that scrapes a server
 	swift build --product timerd

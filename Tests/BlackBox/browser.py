@@ -14,6 +14,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+import secure
 from patience import PATIENCE
 from server import ROOT
 
@@ -70,6 +71,8 @@ class Browser:
         for argument in (*QUIET, LOOPBACK_ONLY, f"--user-data-dir={self.directory / 'profile'}",
                          f"--window-size={DESKTOP[0]},{DESKTOP[1]}", *(["--no-sandbox"] if os.geteuid() == 0 else [])):
             options.add_argument(argument)
+        # The key of the tests' servers, and no other without an authority of the system's.
+        options.add_argument(f"--ignore-certificate-errors-spki-list={secure.public_key()}")
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         options.enable_bidi = True
         self.service = Service(self._mortal(found("chromedriver", "chromedriver", "chromium.chromedriver")),

@@ -1,9 +1,11 @@
 """A plain HTTP client for the tests: one connection a request, no hidden retries, a timeout on every operation."""
 
+import contextlib
 import http.client
 import json as jsonlib
 import socket
 
+import secure
 from patience import PATIENCE
 from stream import Stream
 
@@ -19,6 +21,17 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.settimeout(PATIENCE)
         self.sock.connect(self.path)
+
+
+class TLSConnection(http.client.HTTPConnection):
+    """Over a socket of the client's on which TLS is begun already."""
+
+    def __init__(self, client, timeout):
+        super().__init__(client.host, client.port, timeout=timeout)
+        self.client = client
+
+    def connect(self):
+        self.sock = self.client.socket(self.timeout)
 
 
 class Reply:
@@ -66,18 +79,23 @@ class Reply:
 
 
 class Client:
-    def __init__(self, port=None, host="127.0.0.1", unix=None, token=None, source=None):
-        """`source` is the address that the client binds."""
+    def __init__(self, port=None, host="127.0.0.1", unix=None, token=None, source=None, tls=None):
+        """`source` is the address that the client binds; `tls` an SSLContext, by default one that trusts the tests' servers
+        where the port is that of one with TLS.
+        """
         self.host, self.port, self.unix, self.token = host, port, unix, token
         self.source = (source, 0) if source else None
+        self.tls = tls or (secure.context() if port in secure.PORTS else None)
 
     @property
     def url(self):
-        return f"http://{self.host}:{self.port}"
+        return f"{'https' if self.tls else 'http'}://{self.host}:{self.port}"
 
     def connection(self, timeout=PATIENCE):
         if self.unix:
             return UnixConnection(self.unix)
+        if self.tls:
+            return TLSConnection(self, timeout)
         return http.client.HTTPConnection(self.host, self.port, timeout=timeout, source_address=self.source)
 
     def headers(self, headers, content_type=None):
@@ -169,14 +187,28 @@ class Client:
             sock.settimeout(timeout)
             sock.connect(self.unix)
             return sock
-        return socket.create_connection((self.host, self.port), timeout=timeout, source_address=self.source)
+        return self.over(socket.create_connection((self.host, self.port), timeout=timeout, source_address=self.source))
+
+    def over(self, sock):
+        """A connected socket, with TLS on it where the server has TLS."""
+        return self.secured(sock) if self.tls else sock
+
+    def secured(self, sock, **options):
+        """The socket with TLS on it."""
+        try:
+            return self.tls.wrap_socket(sock, server_hostname=self.host, **options)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                sock.close()
+            raise
 
     def raw(self, data, half_close=False):
         """Sends bytes as they are and returns all that comes back until the server closes."""
         with self.socket() as sock:
             sock.sendall(data)
             if half_close:
-                sock.shutdown(socket.SHUT_WR)
+                # The method of a socket with TLS would end TLS in both directions.
+                socket.socket.shutdown(sock, socket.SHUT_WR)
             received = b""
             while True:
                 try:

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 import pytest
 
 import faults as disk_faults
+import secure
 from browser import Browser, Page
 from postgres import Postgres, base
 from receiver import Receiver
@@ -28,6 +29,10 @@ def pytest_sessionstart(session):
 def pytest_configure(config):
     # Before workers are started, which are told of it.
     base()
+    if secure.SECURED:
+        # What curl, requests, Node.js and Python's own clients trust.
+        for name in ("CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"):
+            os.environ[name] = str(secure.authority().file)
 
 
 def pytest_sessionfinish():
@@ -45,6 +50,8 @@ def pytest_collection_modifyitems(items):
         if ON_POSTGRES and (mark := item.get_closest_marker("not_on_postgres")):
             item.add_marker(pytest.mark.skip(reason=mark.args[0]))
         if FORWARDED and (mark := item.get_closest_marker("not_forwarded")):
+            item.add_marker(pytest.mark.skip(reason=mark.args[0]))
+        if secure.SECURED and (mark := item.get_closest_marker("not_by_tls")):
             item.add_marker(pytest.mark.skip(reason=mark.args[0]))
         if "browser" in item.fixturenames:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
@@ -140,7 +147,11 @@ def browser():
 def new_relay():
     """A factory of relays to a server's port, which end with the test."""
     with ExitStack() as stack:
-        yield lambda port: stack.enter_context(Relay(port))
+        def start(port):
+            if port in secure.PORTS:
+                pytest.skip("a relay reads what it passes on")
+            return stack.enter_context(Relay(port))
+        yield start
 
 
 @pytest.fixture

@@ -1,9 +1,8 @@
 """A proxy that answers for its server when a test says so, as one does whose server can't be reached."""
 
-import http.client
 import time
 
-from patience import PATIENCE
+from client import Client
 from played import Handler, PlayedServer
 
 PIECE = 65536
@@ -24,7 +23,7 @@ class Gateway(PlayedServer):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 if gateway.status and self.path.startswith(gateway.below):
                     return self.refuse()
-                server = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+                server = Client(port).connection()
                 try:
                     server.request(self.command, self.path, body or None, dict(self.headers))
                     self.pass_on(server.getresponse())

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+import secure
 from client import Client
 from patience import PATIENCE
 from postgres import Postgres
@@ -44,12 +45,13 @@ def binary():
 def environment(extra=None):
     """A clean environment: no TIMERD_ variable of the caller leaks into a test."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TIMERD_")}
-    return {**kept, **(extra or {})}
+    trust = {"TIMERD_CA": str(secure.authority().file)} if secure.SECURED else {}
+    return {**kept, **trust, **(extra or {})}
 
 
 def http_port(addresses):
-    """The port of the first address that is one of HTTP."""
-    return next(int(address.rsplit(":", 1)[1]) for address in addresses if address.startswith("http://"))
+    """The port of the first address that is one of HTTP, with TLS or without."""
+    return next(int(address.rsplit(":", 1)[1]) for address in addresses if address.startswith("http"))
 
 
 @functools.cache
@@ -76,6 +78,10 @@ class Server:
         """
         self.command = list(command or [binary()])
         self.flags, self.listen, self.env, self.token = list(map(str, flags)), list(listen), env, token
+        if secure.SECURED and self.listen == ["127.0.0.1:0"] and "--config" not in self.flags:
+            self.listen = ["https://127.0.0.1:0"]
+        if any(address.startswith("https://") for address in self.listen) and "--tls-key" not in self.flags:
+            self.flags += secure.flags()
         self.limits = list(limits)
         self.pass_fds = tuple(pass_fds)
         self.listeners = listeners or max(1, len(self.listen))
@@ -150,8 +156,12 @@ class Server:
         return Client(http_port(self.own_addresses), token=self.token)
 
     @property
+    def scheme(self):
+        return "https" if self.port in secure.PORTS else "http"
+
+    @property
     def url(self):
-        return f"http://127.0.0.1:{self.port}"
+        return f"{self.scheme}://127.0.0.1:{self.port}"
 
     def start(self):
         return self.launch().come_up()
@@ -182,6 +192,10 @@ class Server:
     def come_up(self):
         """Waits until the server prints that it serves."""
         self.addresses = self.own_addresses = [self._next_address() for _ in range(self.listeners)]
+        for address in self.addresses:
+            if address.startswith("http"):
+                # The kernel gives a port again to whoever comes next.
+                (secure.PORTS.add if address.startswith("https") else secure.PORTS.discard)(http_port([address]))
         if self.schema and self.starts > 1:
             self._take_over()
         if self.entry:
@@ -250,7 +264,7 @@ class Server:
         if self.process.poll() is None:
             self.stop()
         if same_port:
-            self.asked.listen = [f"127.0.0.1:{self.port}"]
+            self.asked.listen = [f"{'https://' if self.scheme == 'https' else ''}127.0.0.1:{self.port}"]
         return self.start()
 
     def _reap(self):

@@ -5,7 +5,6 @@ import os
 import select
 import shutil
 import signal
-import socket
 import subprocess
 
 import pytest
@@ -184,7 +183,7 @@ def test_a_full_disk_drops_refusals_first_and_counts_what_it_drops(new_server):
     server = new_server("--audit-log", "/dev/full")
     api = server.client
     refused = f"GET /v1/timers/{'x' * 3500} HTTP/1.1\r\nHost: evil.example\r\n\r\n".encode() * 20
-    with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as sock:
+    with api.socket() as sock:
         for _ in range(100):
             sock.sendall(refused)
             said = b""

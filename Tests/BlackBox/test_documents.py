@@ -27,6 +27,7 @@ def thorough_but(path):
     return pytest.param(path, id=name_of(path), marks=[] if path == README else pytest.mark.thorough)
 
 
+@pytest.mark.not_by_tls("the documents name servers without TLS")
 @pytest.mark.parametrize("path", map(thorough_but, TOURS))
 def test_commands_print_what_is_shown(path, new_server, tmp_path):
     server = new_server()

@@ -196,7 +196,7 @@ def test_a_page_of_another_origin_gets_no_stream_and_changes_nothing(page, serve
     page.expect(r"CORS|status of 403|ERR_FAILED")
     api.create(id=name)
     before = api.timer(name)
-    for other in (new_server().url, f"http://localhost:{server.port}"):
+    for other in (new_server().url, f"{server.scheme}://localhost:{server.port}"):
         listen(page, other, f"{server.url}/v1/events", until=CLOSED)
         assert page.run("return [seen, opened]") == [[], 0]
         page.run("return fetch(arguments[0], {method: 'POST', mode: 'no-cors'})", f"{server.url}/v1/timers/{name}/cancel")

@@ -235,6 +235,7 @@ def test_clients_that_never_read_hold_neither_memory_nor_others(new_server, targ
                 sock = socket.socket()
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
                 sock.connect(("127.0.0.1", server.port))
+                sock = server.client.over(sock)
                 sock.sendall(head("GET", target) * 100)
                 deaf.append(sock)
             for _ in range(10):
@@ -299,6 +300,7 @@ def ask_and_never_read(server, target, source="127.0.0.1"):
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     sock.bind((source, 0))
     sock.connect(("127.0.0.1", server.port))
+    sock = server.client.over(sock)
     sock.sendall(head("GET", target))
     return sock
 

@@ -13,7 +13,7 @@ import pytest
 from server import binary, environment, run
 from timers import poll
 
-pytestmark = pytest.mark.undivided
+pytestmark = [pytest.mark.undivided, pytest.mark.not_by_tls("the addresses are those of HTTP")]
 
 NOBODY = 65534
 

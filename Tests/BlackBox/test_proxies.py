@@ -10,6 +10,8 @@ from patience import PATIENCE
 from proxies import Proxy
 from timers import poll
 
+pytestmark = pytest.mark.not_by_tls("the recipes are for a server without TLS")
+
 NDJSON, SSE = "application/x-ndjson", "text/event-stream"
 
 

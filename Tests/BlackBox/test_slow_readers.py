@@ -25,7 +25,7 @@ def small_socket(server):
     sock.settimeout(30)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
     sock.connect(("127.0.0.1", server.port))
-    return sock
+    return server.client.over(sock)
 
 
 def stream(server, target, headers=None, sock=None):

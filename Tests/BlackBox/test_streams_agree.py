@@ -49,7 +49,7 @@ class Reader(threading.Thread):
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
         sock.connect(("127.0.0.1", self.server.port))
         headers = {"Accept": "text/event-stream"} if self.sse else {}
-        self.stream = Stream(sock, "127.0.0.1", self.target(recent), headers).expect(200)
+        self.stream = Stream(self.server.client.over(sock), "127.0.0.1", self.target(recent), headers).expect(200)
         self.begun = self.stream.headers["event-id"]
 
     def run(self):
