@@ -2,8 +2,9 @@ import CTLS
 
 /// A server's certificate and key, ready for handshakes. May be used on any thread; sessions outlive it.
 ///
-/// The sessions have TLS 1.3, or 1.2 with forward secrecy and authenticated encryption; no renegotiation, no compression and
-/// no early data. Of the protocols that a client offers (ALPN) `http/1.1` is chosen; offers without it fail the handshake.
+/// The sessions have TLS 1.3, or 1.2 with forward secrecy and authenticated encryption; no renegotiation, no compression
+/// and no early data. Of the protocols that a client offers (ALPN) `http/1.1` is chosen; offers without it fail the
+/// handshake.
 @safe public final class TLSContext: @unchecked Sendable {  // unchecked: OpenSSL counts and locks what sessions share
     let pointer: OpaquePointer
     let tickets: TLSTickets

@@ -42,8 +42,8 @@ import CTLS
         hasFailed ? .failed : outcome(unsafe ctls_read(pointer, bytes.baseAddress, Int32(clamping: bytes.count)))
     }
 
-    /// Writes at most one record (16 KiB) of bytes that are not empty. After `wantsWriting` the next write must begin with
-    /// the same bytes, perhaps elsewhere in memory, and may have more after them.
+    /// Writes at most one record (16 KiB) of bytes that are not empty. After `wantsWriting` the next write must begin
+    /// with the same bytes, perhaps elsewhere in memory, and may have more after them.
     public func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
         hasFailed ? .failed : outcome(unsafe ctls_write(pointer, bytes.baseAddress, Int32(clamping: bytes.count)))
     }

@@ -49,8 +49,8 @@ extension LoopCore {
     }
 
     /// The sockets of the addresses that hold most, in the reverse order of their eviction: secure connections without
-    /// a request go first, the oldest before the others, then idle connections, the longest idle one first, then streams and parked answers, the youngest first, then connections
-    /// with a request, the oldest first.
+    /// a request go first, the oldest before the others, then idle connections, the longest idle one before the
+    /// others, then streams and parked answers, the youngest first, then connections with a request, the oldest first.
     private func listCandidates() -> [EvictionCandidate] {
         let connections = quota.heldByLargestHolders(connections, claim: \.claim)
         func list(_ isListed: (Exchange.Stage) -> Bool) -> [EvictionCandidate] {

@@ -196,7 +196,8 @@ package final class LoopCore: @unchecked Sendable {
     /// last of `mostReadingRounds`.
     private func answerReading(_ asked: Int, isQuiet: Bool) {
         readingRounds += 1
-        guard isQuiet && !libraryHasWork && !(secure?.hasWork ?? false) || readingRounds == Self.mostReadingRounds else { return }
+        let hasRead = isQuiet && !libraryHasWork && !(secure?.hasWork ?? false)
+        guard hasRead || readingRounds == Self.mostReadingRounds else { return }
         readingsAnswered = asked
         readingRounds = 0
         handler.socketsWereRead(round: asked)

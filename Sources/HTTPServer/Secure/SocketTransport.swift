@@ -8,8 +8,8 @@ struct SocketTransport {
     /// The TLS over the socket; nil for none.
     var session: TLSSession?
 
-    /// Sends bytes, which are not none. Returns how many were taken, or −1 when the connection is broken. Bytes that were not
-    /// taken must come first next time.
+    /// Sends bytes, which are not none. Returns how many were taken, or −1 when the connection is broken. Bytes that
+    /// were not taken must come first next time.
     func send(_ bytes: UnsafeRawBufferPointer) -> Int {
         if let session { return unsafe session.writeSome(bytes) }
         let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)

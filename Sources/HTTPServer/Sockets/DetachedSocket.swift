@@ -78,7 +78,8 @@ final class DetachedSocket: LoopSocket, StreamSink {
         return problem == 0
     }
 
-    /// The events by which an open socket shows that its peer has ended. TLS ends with bytes, and has messages of its own.
+    /// The events by which an open socket shows that its peer has ended. TLS ends with bytes, and has messages of its
+    /// own.
     private var awaited: Epoll.Events {
         if hasPeerEnded { return [] }
         if transport.session == nil { return .peerClosed }

@@ -42,7 +42,7 @@ struct SecureConnectionTests {
     @Test func `a client that does not read its answer is closed after its time`() throws {
         let server = try TestServer(isSecure: true) { $0.responseSeconds = 1 }
         let slow = server.client()
-        slow.send("GET /large HTTP/1.1\r\nHost: test\r\n\r\n")
+        slow.send("GET /huge HTTP/1.1\r\nHost: test\r\n\r\n")
         #expect(server.probe.wait("handled"))
         #expect(server.settles(connections: 0, streams: 0))
     }

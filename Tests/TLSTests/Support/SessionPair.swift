@@ -22,7 +22,7 @@ final class SessionPair {
     deinit { for end in ends { close(end) } }
 
     /// Sends bytes to the session as they are.
-    func send(_ bytes: [UInt8]) { unsafe write(ends[1], bytes, bytes.count) }
+    func send(_ bytes: [UInt8]) { unsafe Glibc.write(ends[1], bytes, bytes.count) }
 
     /// Ends the client's side of the sockets.
     func end() { shutdown(ends[1], Int32(SHUT_WR)) }
