@@ -20,7 +20,7 @@ final class TestServer {
         let probe = probe
         var configuration = ServerConfiguration(listeners: listeners, loops: loops, limits: limits)
         configuration.tls = tls
-        isSecure = listeners[0].isSecure
+        isSecure = listeners.first?.isSecure ?? false
         server = try HTTPServer(configuration) { loop in
             probe.add(loop)
             return TestHandler(probe, bodyLimit: bodyLimit)
