@@ -34,7 +34,9 @@ struct TLSSessionTests {
         #expect(pair.session.handshake() == .wantsReading)
     }
 
-    @Test(arguments: ["GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "\u{16}\u{3}\u{1}\u{0}\u{4}zzzz", "SSH-2.0-client\r\n"])
+    @Test(arguments: [
+        "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "\u{16}\u{3}\u{1}\u{0}\u{4}zzzz", "SSH-2.0-client\r\n",
+    ])
     func `a session fails by bytes that are no handshake, and stays failed`(text: String) throws {
         let pair = try SessionPair()
         pair.send(Array(text.utf8))
@@ -94,7 +96,8 @@ struct TLSSessionTests {
                 waits += 1
                 pair.receive()
                 while let some = pair.client.read() { read += some }
-            default: Issue.record("the session broke after \(sent) bytes")
+            default:
+                Issue.record("the session broke after \(sent) bytes")
                 return
             }
         }

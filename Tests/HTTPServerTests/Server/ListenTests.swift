@@ -9,14 +9,19 @@ struct ListenTests {
         ("127.0.0.1:8080", ListenAddress.tcp(host: "127.0.0.1", port: 8080), true),
         ("[::1]:8080", .tcp(host: "::1", port: 8080), true), ("0.0.0.0:0", .tcp(host: "0.0.0.0", port: 0), false),
         ("localhost:80", .tcp(host: "localhost", port: 80), true), ("[::]:1", .tcp(host: "::", port: 1), false),
+        ("https://127.0.0.1:8443", .tcp(host: "127.0.0.1", port: 8443, isSecure: true), true),
+        ("https://[::]:1", .tcp(host: "::", port: 1, isSecure: true), false),
         ("unix:/run/a.sock", .unix(path: "/run/a.sock"), true),
     ])
     func `an address is read`(text: String, address: ListenAddress, isLoopback: Bool) throws {
         #expect(try ListenAddress(parsing: text) == address)
         #expect(address.isLoopback == isLoopback)
+        #expect(address.isSecure == text.hasPrefix("https://"))
+        if address.isSecure { #expect(address.url == text) }
     }
 
     @Test(arguments: [
+        "https://127.0.0.1", "https://:8443", "http://127.0.0.1:80", "https://127.0.0.1:8443/",
         "", "8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "a:-1", ":80", "::1:80", "unix:", "a:+1",
         " 127.0.0.1:80", "127.0.0.1:80 ", "127.0.0.1 :80", "127.0.0.1:80,127.0.0.1:81", "127.0.0.1:80\n",
     ])
