@@ -177,6 +177,31 @@ def test_what_requests_about_keys_do_not_take(keyring):
     assert keyring.shown() == before and keyring.is_taken(key)
 
 
+def test_a_flood_of_one_key_makes_the_server_forget_nobody_elses_answers(new_server, tmp_path):
+    keyring = protected(new_server, tmp_path, "--max-idempotency-keys", "10")
+    writer, kicker = keyring.make("write"), keyring.make("kick")
+    made = {"headers": {"Idempotency-Key": "made"}}
+    owed = [(keyring.admin.token, {"id": "dog", "watchdog": "1h"}), (writer["secret"], {"id": "cat", "after": "1h"})]
+    for secret, timer in owed:
+        keyring.holding(secret).post("/v1/timers", timer, **made).expect(201)
+    for number in range(30):
+        keyring.holding(kicker).command("dog", "kick", headers={"Idempotency-Key": f"kick-{number}"}).expect(204)
+
+    def check():
+        for secret, timer in owed:
+            again = keyring.holding(secret).post("/v1/timers", timer, **made).expect(201)
+            assert again.headers["Idempotency-Replayed"] == "true", again
+        again = keyring.holding(kicker).command("dog", "kick", headers={"Idempotency-Key": "kick-29"}).expect(204)
+        assert again.headers["Idempotency-Replayed"] == "true", again
+        assert keyring.admin.get("/v1/stats").expect(200).json["idempotencyKeys"] == 10
+    check()
+    keyring.server.kill9()
+    keyring.server.start()
+    check()
+    again = keyring.holding(kicker).command("dog", "kick", headers={"Idempotency-Key": "kick-0"}).expect(204)
+    assert "Idempotency-Replayed" not in again.headers
+
+
 # Rotation, expiry, revocation.
 
 

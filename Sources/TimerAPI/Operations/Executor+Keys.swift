@@ -6,9 +6,9 @@ import TimerService
 extension Executor {
     /// Looks the idempotency key up. Returns whether the request is to be carried out; if not, its outcome is set.
     func begin(
-        _ ticket: Ticket, _ idempotency: (key: Hash128, fingerprint: Hash128), _ turn: borrowing Turn
+        _ ticket: Ticket, _ request: IdempotentRequest, _ turn: borrowing Turn
     ) throws(ServiceError) -> Bool {
-        switch try turn.begin(idempotency.key, fingerprint: idempotency.fingerprint) {
+        switch try turn.begin(request) {
         case .fresh:
             ticket.isUnderWay = true
             if ticket.newestPart != 0 {
@@ -40,7 +40,7 @@ extension Executor {
     /// Takes the step. The part of the answer that a run under an idempotency key has made is kept in the batch of
     /// its changes.
     func performKept(_ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) -> Bool {
-        guard ticket.isUnderWay, let idempotency = ticket.idempotency, let run = ticket.operation.partedRun else {
+        guard ticket.isUnderWay, let request = ticket.idempotency, let run = ticket.operation.partedRun else {
             return try perform(ticket, turn)
         }
         try turn.checkAvailable()
@@ -49,9 +49,7 @@ extension Executor {
         var isDone = false
         defer {
             if let part = run.takePart(isLast: isDone && ticket.outcome.isSuccess) {
-                turn.keep(
-                    part, of: idempotency.key, fingerprint: idempotency.fingerprint, isTotal: run.isTotal,
-                    isLast: isDone && ticket.outcome.isSuccess)
+                turn.keep(part, of: request, isTotal: run.isTotal, isLast: isDone && ticket.outcome.isSuccess)
                 ticket.newestPart = turn.head
                 ticket.rest(on: turn.head)
             }
@@ -62,16 +60,16 @@ extension Executor {
 
     /// Records the answer of a request with an idempotency key, or releases the key.
     func closeKey(of ticket: Ticket, _ turn: borrowing Turn) {
-        guard let (key, fingerprint) = ticket.idempotency else { return }
+        guard let request = ticket.idempotency else { return }
         guard ticket.outcome.isSuccess, !turn.isLost(ticket.rests) else {
             // A request that is tried again looks the key up again.
             ticket.isUnderWay = false
-            return turn.release(key)
+            return turn.release(request.key)
         }
         switch ticket.outcome {
         case .batch, .bulk: break
-        case .timer(let status): turn.answer(key, fingerprint: fingerprint, status: status, ticket.view)
-        default: turn.answer(key, fingerprint: fingerprint, StoredResponse(ticket).encode())
+        case .timer(let status): turn.answer(request, status: status, ticket.view)
+        default: turn.answer(request, StoredResponse(ticket).encode())
         }
         ticket.rest(on: turn.head)
     }

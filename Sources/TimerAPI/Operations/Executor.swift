@@ -14,8 +14,8 @@ struct Executor {
     /// that needs the store first.
     func step(_ ticket: Ticket, _ turn: borrowing Turn) -> Bool {
         do throws(ServiceError) {
-            if let idempotency = ticket.idempotency, !ticket.isUnderWay {
-                guard try begin(ticket, idempotency, turn) else { return true }
+            if let request = ticket.idempotency, !ticket.isUnderWay {
+                guard try begin(ticket, request, turn) else { return true }
             }
             guard try performKept(ticket, turn) else { return false }
         } catch {

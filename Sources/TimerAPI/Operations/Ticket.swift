@@ -41,8 +41,8 @@ package final class Ticket {
     var mayBePartlyApplied = false
     /// The instant at which the request began to wait for the disk, in monotonic nanoseconds.
     var waitingSince: Int64 = 0
-    /// The idempotency key, hashed with the request, if there is one.
-    var idempotency: (key: Hash128, fingerprint: Hash128)?
+    /// The request as the idempotency table knows it, if it has an idempotency key.
+    var idempotency: IdempotentRequest?
     /// Whether the idempotency table counts the request as under way.
     var isUnderWay = false
     /// Position of the newest part of the answer that was kept for the key; 0 for none.

@@ -46,8 +46,11 @@ struct RequestReader {
         // The key alone names the request among those of its principal; method, target and body make its fingerprint.
         // Clients with a token, and those that are asked for none, are one principal: an `Idempotency-Key` has no blank.
         var name = Array(value.bytes)
-        if let key = ticket.principal.key { name += Array(" \(key.id.text)".utf8) }
-        ticket.idempotency = (Hash128(name.span, siphash: siphash, tweak: 2), fingerprint(of: ticket))
+        let principal = ticket.principal.key?.id
+        if let principal { name += Array(" \(principal.text)".utf8) }
+        ticket.idempotency = IdempotentRequest(
+            key: Hash128(name.span, siphash: siphash, tweak: 2), fingerprint: fingerprint(of: ticket),
+            principal: principal)
     }
 
     private func fingerprint(of ticket: Ticket) -> Hash128 {

@@ -27,7 +27,9 @@ public enum RecordCodec {
     static let owedFlag: UInt8 = 0x40
     /// The flag in the kind of an outcome whose timer is deleted.
     static let detachedFlag: UInt8 = 0x40
-    private static let kindMask: UInt8 = 0x3F
+    /// The flag in the kind of an answer, or of a part of one, to the request of an access key.
+    static let principalFlag: UInt8 = 0x40
+    static let kindMask: UInt8 = 0x3F
     /// The flag beside the reason of an event that says when the next fire is planned.
     private static let nextFireFlag: UInt8 = 0x80
     /// The flag beside the reason of a `recovered` that says how long the watchdog was silent.
@@ -233,7 +235,7 @@ public enum RecordCodec {
         case importKind: return importProgress(bytes, &offset, into: &record)
         case keyKind: return key(bytes, &offset, into: &record)
         case answerKind, answerPartKind, timerAnswerKind:
-            return answer(bytes, body, &offset, kind & kindMask, into: &record)
+            return answer(bytes, body, &offset, kind, into: &record)
         case kickKind: return kick(bytes, &offset, into: &record)
         case versionFloorKind:
             guard let at = ByteCoding.readSigned(bytes, &offset), let floor = ByteCoding.readSigned(bytes, &offset)

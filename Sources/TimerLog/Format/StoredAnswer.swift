@@ -1,5 +1,22 @@
 import Primitives
-import TimerCore
+public import TimerCore
+
+/// A request with an idempotency key, as the log names it.
+public struct IdempotentRequest: Sendable, Equatable {
+    /// Hash of the key, among those of its principal.
+    public var key: Hash128
+    /// Hash of the request: method, target and body.
+    public var fingerprint: Hash128
+    /// The access key of the client; nil for the tokens together, and for clients that are asked for no credential.
+    public var principal: KeyID?
+
+    /// Names a request; see the members.
+    public init(key: Hash128, fingerprint: Hash128, principal: KeyID? = nil) {
+        self.key = key
+        self.fingerprint = fingerprint
+        self.principal = principal
+    }
+}
 
 /// An answer that is kept for requests that repeat an idempotency key: a first answer, or a part of one.
 public struct StoredAnswer: Sendable, Equatable {
@@ -13,10 +30,8 @@ public struct StoredAnswer: Sendable, Equatable {
         case part(AnswerPart)
     }
 
-    /// Hash of the key.
-    public var key: Hash128
-    /// Hash of the request: method, target and body.
-    public var fingerprint: Hash128
+    /// The request that was answered.
+    public var request: IdempotentRequest
     /// Wall milliseconds of the first answer or, for a part, of the run's beginning; the key is forgotten 24 hours
     /// later.
     public var answeredAt: Int64
@@ -26,11 +41,8 @@ public struct StoredAnswer: Sendable, Equatable {
     public var answer: [UInt8]
 
     /// Makes an answer; see the members.
-    public init(
-        key: Hash128, fingerprint: Hash128, answeredAt: Int64, form: Form = .response, answer: [UInt8]
-    ) {
-        self.key = key
-        self.fingerprint = fingerprint
+    public init(_ request: IdempotentRequest, answeredAt: Int64, form: Form = .response, answer: [UInt8]) {
+        self.request = request
         self.answeredAt = answeredAt
         self.form = form
         self.answer = answer
@@ -63,11 +75,13 @@ extension RecordCodec {
     /// Appends the record of an answer, or of a part of one.
     public static func append(_ answer: StoredAnswer, to bytes: inout [UInt8]) {
         let start = beginFrame(&bytes)
-        bytes.append(kind(of: answer.form))
+        let request = answer.request
+        bytes.append(kind(of: answer.form) | (request.principal == nil ? 0 : principalFlag))
         ByteCoding.append(signed: answer.answeredAt, to: &bytes)
-        for word in [answer.key.high, answer.key.low, answer.fingerprint.high, answer.fingerprint.low] {
+        for word in [request.key.high, request.key.low, request.fingerprint.high, request.fingerprint.low] {
             appendFixed(word, count: 8, to: &bytes)
         }
+        if let principal = request.principal { appendFixed(principal.bits, count: 8, to: &bytes) }
         if case .part(let part) = answer.form {
             ByteCoding.append(UInt64(part.origin), to: &bytes)
             ByteCoding.append(UInt64(part.index) << 1 | (part.isLast ? 1 : 0), to: &bytes)
@@ -90,9 +104,16 @@ extension RecordCodec {
         guard let at = ByteCoding.readSigned(bytes, &offset), let key = hash(bytes, &offset),
             let fingerprint = hash(bytes, &offset)
         else { return false }
+        var request = IdempotentRequest(key: key, fingerprint: fingerprint)
+        if kind & principalFlag != 0 {
+            guard let principal = ByteCoding.readFixed(bytes, &offset, count: 8).flatMap(KeyID.init(bits:)) else {
+                return false
+            }
+            request.principal = principal
+        }
         var form = StoredAnswer.Form.response
-        if kind == timerAnswerKind { form = .timer }
-        if kind == answerPartKind {
+        if kind & kindMask == timerAnswerKind { form = .timer }
+        if kind & kindMask == answerPartKind {
             guard let origin = ByteCoding.read(bytes, &offset), origin <= UInt64(record.position),
                 let number = ByteCoding.read(bytes, &offset), number >> 1 < UInt64(AnswerPart.most)
             else { return false }
@@ -102,8 +123,7 @@ extension RecordCodec {
         var answer: [UInt8] = []
         answer.append(copying: bytes.extracting(offset..<body.upperBound))
         record.at = at
-        record.content = .answer(
-            StoredAnswer(key: key, fingerprint: fingerprint, answeredAt: at, form: form, answer: answer))
+        record.content = .answer(StoredAnswer(request, answeredAt: at, form: form, answer: answer))
         return true
     }
 

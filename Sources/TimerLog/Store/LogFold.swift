@@ -2,12 +2,10 @@ public import TimerCore
 
 /// Rebuilds the timers and deliveries that were live from the rows of a log, in order.
 public struct LogFold: ~Copyable {
-    /// The hashes and the position of an answer to a request with an idempotency key, or of a part of one.
+    /// The request and the position of an answer to a request with an idempotency key, or of a part of one.
     public struct AnswerPlace: Sendable, Equatable {
-        /// Hash of the key.
-        public var key: Hash128
-        /// Hash of the request: method, target and body.
-        public var fingerprint: Hash128
+        /// The request that was answered.
+        public var request: IdempotentRequest
         /// Wall milliseconds of the first answer or, for a part, of the beginning of its run.
         public var answeredAt: Int64
         /// Position of the answer's record.
@@ -19,8 +17,7 @@ public struct LogFold: ~Copyable {
 
         /// Describes `answer`, whose record is at `position`.
         public init(_ answer: StoredAnswer, position: Int64) {
-            key = answer.key
-            fingerprint = answer.fingerprint
+            request = answer.request
             answeredAt = answer.answeredAt
             self.position = position
             byteCount = answer.answer.count

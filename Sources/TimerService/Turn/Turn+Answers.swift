@@ -4,14 +4,14 @@ public import TimerLog
 /// Requests with an idempotency key.
 extension Turn {
     /// Judges a request. One that is fresh or was cut is under way until its answer is whole, or until `release`.
-    public func begin(_ key: Hash128, fingerprint: Hash128) throws(ServiceError) -> IdempotencyVerdict {
-        let verdict = engine.idempotency.begin(key, fingerprint: fingerprint, at: now.wall)
+    public func begin(_ request: IdempotentRequest) throws(ServiceError) -> IdempotencyVerdict {
+        let verdict = engine.idempotency.begin(request, at: now.wall)
         switch verdict {
         case .answered, .mismatch, .inProgress: return verdict
         case .fresh, .cut: break
         }
         do throws(ServiceError) { try checkAvailable() } catch {
-            release(key)
+            release(request.key)
             throw error
         }
         return verdict
@@ -22,22 +22,20 @@ extension Turn {
 
     /// Records the 2xx answer of a request, in the batch of its changes. While storage fails the key is freed
     /// instead: the request's changes, if any, are lost.
-    public func answer(_ key: Hash128, fingerprint: Hash128, _ bytes: [UInt8]) {
-        answer(StoredAnswer(key: key, fingerprint: fingerprint, answeredAt: now.wall, answer: bytes))
+    public func answer(_ request: IdempotentRequest, _ bytes: [UInt8]) {
+        answer(StoredAnswer(request, answeredAt: now.wall, answer: bytes))
     }
 
     /// Records the 2xx answer of a request, which shows a timer, in the same way.
-    public func answer(_ key: Hash128, fingerprint: Hash128, status: Int, _ view: TimerView) {
+    public func answer(_ request: IdempotentRequest, status: Int, _ view: TimerView) {
         let shown = ShownTimer(
             status: status, eventID: view.eventID, now: view.now, progress: view.progress, kicks: view.kicks,
             definition: view.definition)
-        answer(
-            StoredAnswer(
-                key: key, fingerprint: fingerprint, answeredAt: now.wall, form: .timer, answer: shown.encode()))
+        answer(StoredAnswer(request, answeredAt: now.wall, form: .timer, answer: shown.encode()))
     }
 
     private func answer(_ answer: StoredAnswer) {
-        guard !engine.storageFails else { return release(answer.key) }
+        guard !engine.storageFails else { return release(answer.request.key) }
         engine.record(answer)
     }
 
@@ -46,13 +44,10 @@ extension Turn {
     /// - Parameters:
     ///   - part: the result of the step; where `isTotal`, of all steps up to it.
     ///   - isLast: whether the run is done.
-    public func keep(_ part: [UInt8], of key: Hash128, fingerprint: Hash128, isTotal: Bool, isLast: Bool) {
-        guard let run = engine.idempotency.runUnderWay(of: key) else { return }
-        let index = isTotal ? 0 : run.parts
-        engine.record(
-            StoredAnswer(
-                key: key, fingerprint: fingerprint, answeredAt: run.began,
-                form: .part(AnswerPart(origin: run.origin, index: index, isLast: isLast)), answer: part))
+    public func keep(_ part: [UInt8], of request: IdempotentRequest, isTotal: Bool, isLast: Bool) {
+        guard let run = engine.idempotency.runUnderWay(of: request.key) else { return }
+        let form = AnswerPart(origin: run.origin, index: isTotal ? 0 : run.parts, isLast: isLast)
+        engine.record(StoredAnswer(request, answeredAt: run.began, form: .part(form), answer: part))
     }
 
     /// Ends a request without a whole answer: its key is free, or cut where the log holds parts of the answer.

@@ -109,10 +109,10 @@ extension Setting {
         meaning: "How long a kept connection stays open without a request; balancers must close theirs before")
     static let maxIdempotencyKeys = Setting(
         flag: "max-idempotency-keys", value: "n", initial: "1000000", form: .number,
-        meaning: "How many idempotency keys are remembered, each for 24h at most")
+        meaning: "How many idempotency keys are remembered, for 24h at most; above, who holds most forgets its oldest")
     static let maxIdempotencyBytes = Setting(
         flag: "max-idempotency-bytes", value: "size", initial: "256MiB",
-        meaning: "How many bytes of answers are kept for idempotency keys; above, the oldest are forgotten")
+        meaning: "How many bytes of answers are kept for idempotency keys; above, who holds most forgets its oldest")
     static let retainEvents = Setting(
         flag: "retain-events", value: "age,size", initial: "24h,1GiB", form: .parts,
         meaning: "How long and how much history is kept, whichever comes first; a part left out sets no bound")

@@ -23,8 +23,6 @@ extension Simulation {
         if let failure { throw failure }
     }
 
-    private func key(_ number: UInt64) -> Hash128 { Hash128(high: 9, low: number) }
-
     /// Notes which answers may be forgotten by now, in every model that may become the current one again: a compaction
     /// meanwhile forgets them, even if the calendar is set back later.
     func ageKeys(_ now: Now) {
@@ -37,7 +35,7 @@ extension Simulation {
     private func begin(_ number: UInt64, _ turn: borrowing Turn) throws -> Bool {
         ageKeys(turn.now)
         let verdict: IdempotencyVerdict
-        do throws(ServiceError) { verdict = try turn.begin(key(number), fingerprint: key(number)) } catch {
+        do throws(ServiceError) { verdict = try turn.begin(.numbered(number)) } catch {
             try promise(!server.isOpen, "key\(number) is refused: \(error)")
             return false
         }
@@ -63,12 +61,12 @@ extension Simulation {
         var definition = RandomRules.definition(id, TimerRules(.after(3_000_000_000_000)))
         let (step, _) = model.create(id, definition, turn.now, uptime: uptime)
         guard server.isOpen, let step else {
-            turn.release(key(number))
+            turn.release(IdempotentRequest.numbered(number).key)
             return nil
         }
         _ = try turn.create(serverKey(id), definition: &definition)
         try acceptAll(step)
-        turn.answer(key(number), fingerprint: key(number), [1, 2, 3])
+        turn.answer(.numbered(number), [1, 2, 3])
         _ = try unseen()
         model.answered[number] = (turn.now.wall, false)
         show(id, turn)

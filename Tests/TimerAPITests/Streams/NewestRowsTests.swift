@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import TimerCore
 import TimerLog
@@ -12,7 +13,7 @@ struct NewestRowsTests {
         var records: [UInt8] = []
         let number = Hash128(high: 0, low: UInt64(previous))
         let answer = StoredAnswer(
-            key: number, fingerprint: number, answeredAt: 0, answer: [UInt8](repeating: 7, count: bytes))
+            .numbered(UInt64(previous)), answeredAt: 0, answer: [UInt8](repeating: 7, count: bytes))
         RecordCodec.append(answer, to: &records)
         let base = TimeBase(now: Now(elapsed: 0, wallOffset: 0), boottime: 0, boot: number)
         let rows = BatchRows.make(records: records, first: previous + 1, previous: previous, epoch: 0, base: base)

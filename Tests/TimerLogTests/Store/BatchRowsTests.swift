@@ -1,4 +1,5 @@
 import Platform
+import TestSupport
 import Testing
 
 @testable import TimerCore
@@ -10,18 +11,15 @@ struct BatchRowsTests {
 
     private func answer(_ count: Int, tag: UInt64 = 0) -> [UInt8] {
         var bytes: [UInt8] = []
-        let zero = Hash128(high: tag, low: tag)
-        RecordCodec.append(
-            StoredAnswer(
-                key: zero, fingerprint: zero, answeredAt: 0, answer: [UInt8](repeating: UInt8(tag & 255), count: count)),
-            to: &bytes)
+        let answer = [UInt8](repeating: UInt8(tag & 255), count: count)
+        RecordCodec.append(StoredAnswer(.numbered(tag), answeredAt: 0, answer: answer), to: &bytes)
         return bytes
     }
 
     private func tags(_ row: LogRow) throws -> [UInt64] {
         var tags: [UInt64] = []
         try BatchRows.read(row) { record in
-            if case .answer(let answer) = record.content { tags.append(answer.key.low) }
+            if case .answer(let answer) = record.content { tags.append(answer.request.key.low) }
             return true
         }
         return tags

@@ -155,7 +155,7 @@ struct LogFoldTests {
         let copy = script.answer(1, at: 10, bytes: 7)
         script.row()
         let answers = try fold(script.rows).answers
-        #expect(answers.map(\.key.low) == [1, 2, 1])
+        #expect(answers.map(\.request.key.low) == [1, 2, 1])
         #expect(answers.map(\.position) == [first, first + 1, copy])
         #expect(answers.map(\.byteCount) == [7, 3, 7])
         #expect(answers.sorted(by: LogFold.AnswerPlace.isOlder).map(\.position) == [first, copy, first + 1])

@@ -40,11 +40,8 @@ struct LogScript {
 
     @discardableResult
     mutating func answer(_ key: UInt64, at: Int64, bytes: Int = 3) -> Int64 {
-        let hash = Hash128(high: key, low: key)
-        RecordCodec.append(
-            StoredAnswer(
-                key: hash, fingerprint: hash, answeredAt: at, answer: [UInt8](repeating: 1, count: bytes)), to: &records
-        )
+        let answer = [UInt8](repeating: 1, count: bytes)
+        RecordCodec.append(StoredAnswer(.numbered(key), answeredAt: at, answer: answer), to: &records)
         return advance()
     }
 

@@ -23,9 +23,12 @@ struct SampleRecord: Sendable {
         switch kind {
         case RecordCodec.answerKind:
             let words = (0..<4).map { _ in generator.next() }
-            let answer = StoredAnswer(
+            let request = IdempotentRequest(
                 key: Hash128(high: words[0], low: words[1]), fingerprint: Hash128(high: words[2], low: words[3]),
-                answeredAt: progress.updatedAt, answer: generator.bytes(Int.random(in: 0...300, using: &generator)))
+                principal: generator.chance(oneIn: 2) ? KeyID(random: generator.next()) : nil)
+            let answer = StoredAnswer(
+                request, answeredAt: progress.updatedAt,
+                answer: generator.bytes(Int.random(in: 0...300, using: &generator)))
             return SampleRecord(content: .answer(answer), at: progress.updatedAt)
         case RecordCodec.versionFloorKind:
             return SampleRecord(content: .versionFloor(progress.version), at: progress.updatedAt)

@@ -86,8 +86,7 @@ struct FailedAppendTests {
         #expect(throws: ServiceError.storageUnavailable) { try rig.apply("old", .suspend) }
         #expect(throws: ServiceError.storageUnavailable) {
             try rig.change { turn throws(ServiceError) in
-                let hash = Hash128(high: 1, low: 1)
-                _ = try turn.begin(hash, fingerprint: hash)
+                _ = try turn.begin(.numbered(1))
             }
         }
         _ = try rig.fate(position)
@@ -107,18 +106,18 @@ struct FailedAppendTests {
     @Test func `an answer that is recorded while storage fails frees its key`() throws {
         let store = FaultyLogStore()
         let rig = try Rig(store)
-        let hash = Hash128(high: 1, low: 9)
+        let request = IdempotentRequest.numbered(9)
         try rig.change { turn throws(ServiceError) in
-            #expect(try turn.begin(hash, fingerprint: hash) == .fresh)
+            #expect(try turn.begin(request) == .fresh)
         }
         store.plan(.absent, .absent, .absent)
         try rig.create("a")
         try waitForOutage(rig)
-        rig.engine.turn { $0.answer(hash, fingerprint: hash, [1, 2, 3]) }
+        rig.engine.turn { $0.answer(request, [1, 2, 3]) }
         try waitForRecovery(rig)
         try rig.settle()
         try rig.change { turn throws(ServiceError) in
-            #expect(try turn.begin(hash, fingerprint: hash) == .fresh)
+            #expect(try turn.begin(request) == .fresh)
         }
         #expect(try rig.records().allSatisfy { if case .answer = $0.content { false } else { true } })
         rig.stop()
@@ -127,18 +126,18 @@ struct FailedAppendTests {
     @Test func `a request under way stays under way over an outage, a lost answer frees its key`() throws {
         let store = FaultyLogStore()
         let rig = try Rig(store)
-        let (waiting, lost) = (Hash128(high: 1, low: 1), Hash128(high: 1, low: 2))
+        let (waiting, lost) = (IdempotentRequest.numbered(1), IdempotentRequest.numbered(2))
         try rig.change { turn throws(ServiceError) in
-            _ = try turn.begin(waiting, fingerprint: waiting)
-            _ = try turn.begin(lost, fingerprint: lost)
+            _ = try turn.begin(waiting)
+            _ = try turn.begin(lost)
         }
         store.plan(.unknownAndLost)
-        let position = try rig.change { turn throws(ServiceError) in turn.answer(lost, fingerprint: lost, [1]) }
+        let position = try rig.change { turn throws(ServiceError) in turn.answer(lost, [1]) }
         #expect(try rig.fate(position) == .lost)
         try waitForRecovery(rig)
         try rig.change { turn throws(ServiceError) in
-            #expect(try turn.begin(waiting, fingerprint: waiting) == .inProgress)
-            #expect(try turn.begin(lost, fingerprint: lost) == .fresh)
+            #expect(try turn.begin(waiting) == .inProgress)
+            #expect(try turn.begin(lost) == .fresh)
         }
         rig.stop()
     }
@@ -177,9 +176,8 @@ struct FailedAppendTests {
         let own = try rig.create("own")
         try rig.settle()
         var records: [UInt8] = []
-        let answer = Hash128(high: 1, low: 3)
         RecordCodec.append(
-            StoredAnswer(key: answer, fingerprint: answer, answeredAt: 1_700_000_000_000, answer: [1]), to: &records)
+            StoredAnswer(.numbered(3), answeredAt: 1_700_000_000_000, answer: [1]), to: &records)
         let foreign = BatchRows.make(
             records: records, first: own + (1 << 31), previous: own, epoch: 0, base: rig.locked { $0.timeBase() })
         #expect(store.append(foreign, expecting: own, epoch: 0) == .durable)

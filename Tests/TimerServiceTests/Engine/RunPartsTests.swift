@@ -8,7 +8,7 @@ import TimerLog
 /// Runs under an idempotency key: the log holds a step's changes and the part of the answer that reports them,
 /// or neither.
 struct RunPartsTests {
-    private static let key = Hash128(high: 1, low: 77)
+    private static let request = IdempotentRequest.numbered(77)
 
     /// Takes a step of the run, which makes a timer and records its part of the answer.
     @discardableResult
@@ -16,15 +16,14 @@ struct RunPartsTests {
         try rig.change { turn throws(ServiceError) in
             var bytes = definition("t\(number)", TimerRules(.after(1 << 40)), payload: [])
             _ = try turn.create(rig.key("t\(number)"), definition: &bytes)
-            turn.keep(
-                [UInt8(number)], of: Self.key, fingerprint: Self.key, isTotal: isTotal, isLast: isLast)
+            turn.keep([UInt8(number)], of: Self.request, isTotal: isTotal, isLast: isLast)
         }
     }
 
     private func begin(_ rig: Rig) throws -> IdempotencyVerdict {
         var verdict = IdempotencyVerdict.fresh
         try rig.change { turn throws(ServiceError) in
-            verdict = try turn.begin(Self.key, fingerprint: Self.key)
+            verdict = try turn.begin(Self.request)
         }
         return verdict
     }
@@ -52,7 +51,7 @@ struct RunPartsTests {
         #expect(stands == (outcome == .unknownButWritten))
         try eventually("writes are taken again") { rig.locked { $0.availability == .open } }
         #expect(try begin(rig) == .inProgress)
-        rig.engine.turn { $0.release(Self.key) }
+        rig.engine.turn { $0.release(Self.request.key) }
         #expect(try begin(rig) == .cut(stands ? [first, second] : [first]))
         #expect((rig.progress("t1") != nil) == stands)
         let last = try step(rig, 2, isLast: true)
@@ -80,7 +79,7 @@ struct RunPartsTests {
             return
         }
         #expect(try parts(again, positions) == (isTotal ? [2] : [0, 1, 2]))
-        #expect(again.locked { $0.idempotency.runUnderWay(of: Self.key)?.began } == began)
+        #expect(again.locked { $0.idempotency.runUnderWay(of: Self.request.key)?.began } == began)
         try step(again, 3, isTotal: isTotal, isLast: true)
         guard case .answered(let whole) = try begin(again) else {
             Issue.record("the answer is whole")
@@ -107,7 +106,7 @@ struct RunPartsTests {
             try step(rig, number, isTotal: isTotal, isLast: isDone && number == 5)
             try rig.settle()
         }
-        if !isDone { rig.engine.turn { $0.release(Self.key) } }
+        if !isDone { rig.engine.turn { $0.release(Self.request.key) } }
         for round in 0..<10 {
             for number in 0..<20 {
                 try rig.create("gone\(number)", payload: [UInt8](repeating: 0x31, count: 500))
@@ -118,13 +117,13 @@ struct RunPartsTests {
             try rig.settle()
             rig.time.pass(milliseconds: 10)
             while try compactor.round(try store.makeReader()) {}
-            let positions = rig.locked { $0.idempotency.positions(of: Self.key) }
+            let positions = rig.locked { $0.idempotency.positions(of: Self.request.key) }
             #expect(try parts(rig, positions) == (isTotal ? [5] : [0, 1, 2, 3, 4, 5]), "round \(round)")
         }
         #expect(try #require(try rows(of: store).first).previous > 0)
         rig.stop()
         let again = try Rig(store, configuration, time: rig.time)
-        let positions = again.locked { $0.idempotency.positions(of: Self.key) }
+        let positions = again.locked { $0.idempotency.positions(of: Self.request.key) }
         switch try begin(again) {
         case .answered(let found): #expect(isDone && found == positions)
         case .cut(let found): #expect(!isDone && found == positions)
@@ -141,12 +140,12 @@ struct RunPartsTests {
         try step(rig, 0)
         rig.time.pass(milliseconds: 86_400_000)
         try step(rig, 1)
-        rig.engine.turn { $0.release(Self.key) }
+        rig.engine.turn { $0.release(Self.request.key) }
         guard case .cut = try begin(rig) else {
             Issue.record("to the day it is kept")
             return
         }
-        rig.engine.turn { $0.release(Self.key) }
+        rig.engine.turn { $0.release(Self.request.key) }
         rig.time.pass(milliseconds: 1)
         #expect(try begin(rig) == .fresh)
         let anew = try step(rig, 2)
@@ -164,7 +163,7 @@ struct RunPartsTests {
             var bytes = definition("w", TimerRules(.watchdog(1000)), payload: Array("{\"a\":1}".utf8))
             let slot = try turn.create(rig.key("w"), definition: &bytes)
             turn.copy(slot, into: &view)
-            turn.answer(Self.key, fingerprint: Self.key, status: 201, view)
+            turn.answer(Self.request, status: 201, view)
         }
         try rig.settle()
         guard case .answer(let answer)? = try rig.records().last?.content else {

@@ -91,9 +91,7 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
     @discardableResult
     func answer(_ number: UInt64, bytes: Int = 10) throws(ServiceError) -> Int64 {
         try change { turn throws(ServiceError) in
-            turn.answer(
-                Hash128(high: 1, low: number), fingerprint: Hash128(high: 2, low: number),
-                [UInt8](repeating: 7, count: bytes))
+            turn.answer(.numbered(number), [UInt8](repeating: 7, count: bytes))
         }
     }
 
@@ -153,11 +151,7 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
         var (before, after) = (locked { $0.idempotency }, folded.answers)
         let wall = locked { $0.instant().wall }
         for number in numbers {
-            let (key, fingerprint) = (Hash128(high: 1, low: number), Hash128(high: 2, low: number))
-            let (left, right) = (
-                before.begin(key, fingerprint: fingerprint, at: wall),
-                after.begin(key, fingerprint: fingerprint, at: wall)
-            )
+            let (left, right) = (before.begin(.numbered(number), at: wall), after.begin(.numbered(number), at: wall))
             #expect(left == right, comment, sourceLocation: sourceLocation)
         }
         #expect(before.count == after.count, comment, sourceLocation: sourceLocation)

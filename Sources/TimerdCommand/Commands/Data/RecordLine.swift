@@ -77,7 +77,7 @@ enum RecordLine {
 
     private static func append(_ answer: StoredAnswer, _ record: LogRecord, _ writer: inout JSONWriter) {
         head(record, name(of: answer.form), &writer)
-        writer.member("key", text: Hexadecimal.text([answer.key.high, answer.key.low]))
+        writer.member("key", text: Hexadecimal.text([answer.request.key.high, answer.request.key.low]))
         if case .part(let part) = answer.form {
             writer.member("origin", text: String(part.origin))
             writer.member("part", Int64(part.index))
@@ -85,6 +85,7 @@ enum RecordLine {
         }
         writer.member("answeredAt", instant: answer.answeredAt)
         writer.member("bytes", Int64(answer.answer.count))
+        by(answer.request.principal.map { Array($0.text.utf8) }, &writer)
     }
 
     private static func append(_ progress: ImportProgress, _ record: LogRecord, _ writer: inout JSONWriter) {
