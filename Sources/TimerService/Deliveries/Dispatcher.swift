@@ -42,6 +42,7 @@ final class Dispatcher: @unchecked Sendable {
     }
 
     private let state = Guarded(State())
+    private let tests = WebhookTests()
     private var owned: Published<ActiveLog?>.Copy
     private let report: @Sendable (ServiceEvent) -> Void
     private let sending: DeliverySending
@@ -117,6 +118,9 @@ final class Dispatcher: @unchecked Sendable {
         }
     }
 
+    /// Sends a test to a webhook, or refuses it. May be called on any thread.
+    func test(_ test: WebhookTest) { if tests.add(test) { wake() } }
+
     /// Wakes the dispatcher's thread to look for work. May be called on any thread.
     func wake() { state.update { $0.isAwake = true } }
 
@@ -140,6 +144,7 @@ final class Dispatcher: @unchecked Sendable {
     /// then is made again by the next process. Not called on the dispatcher's thread.
     func stop(seconds: Double) {
         state.withLock { $0.isStopping = true }
+        tests.stop()
         courier?.stop(deadlineSeconds: seconds)
         state.withLock { $0.isOver = true }
         wake()
@@ -162,7 +167,9 @@ final class Dispatcher: @unchecked Sendable {
         let news = wait()
         refresh()
         isReady = isReady || news.isReady
-        for result in news.results { end(result, isStopping: news.isStopping) }
+        for result in news.results where !tests.end(result, &queues) { end(result, isStopping: news.isStopping) }
+        beginTests()
+        if news.isOver { tests.endAll() }
         settle()
         if news.isStopping { return news.isOver }
         release()
@@ -262,6 +269,25 @@ final class Dispatcher: @unchecked Sendable {
         isReady = false
     }
 
+    /// Begins the tests that have come.
+    private func beginTests() {
+        let requests = tests.begin(&queues) { number, test in
+            guard let webhook = webhooks.webhook(test.webhook) else { return nil }
+            return (WebhookURL.origin(of: webhook.url), request(number, test.event, by: webhook))
+        }
+        if !requests.isEmpty { courier?.submit(requests) }
+    }
+
+    /// Returns the request of one attempt with the number `serial`.
+    private func request(_ serial: Int64, _ event: WebhookEvent, by webhook: WebhookConfiguration) -> CourierRequest {
+        let builder = WebhookRequestBuilder(
+            version: sending.version, defaultSecrets: configuration.policy.value.secrets)
+        let request = builder.request(event, by: webhook, timestamp: Clocks.realtime() / 1_000_000_000)
+        return CourierRequest(
+            serial: UInt64(bitPattern: serial), method: request.method.name, url: request.url,
+            headers: request.headers.map { ($0.name, $0.value) }, body: request.body, timeoutMs: Int(request.timeoutMs))
+    }
+
     /// Begins the attempts that may begin.
     private func begin() {
         while let source, !source.isBlocked {
@@ -335,18 +361,12 @@ final class Dispatcher: @unchecked Sendable {
                 source.ends.append(end)
                 return nil
             }
-            let builder = WebhookRequestBuilder(
-                version: sending.version, defaultSecrets: configuration.policy.value.secrets)
             var sent = sending.event(event, data)
             // The attempt is a span of its own in the trace that the timer kept.
             sent.trace = sent.trace?.caused(by: max(1, KernelRandom.words(1)[0]))
-            let request = builder.request(sent, by: webhook, timestamp: Clocks.realtime() / 1_000_000_000)
-            underWay.url = request.url
+            underWay.url = webhook.url
             self.underWay[attempt.id] = underWay
-            return CourierRequest(
-                serial: UInt64(bitPattern: attempt.id), method: request.method.name, url: request.url,
-                headers: request.headers.map { ($0.name, $0.value) }, body: request.body,
-                timeoutMs: Int(request.timeoutMs))
+            return request(attempt.id, sent, by: webhook)
         } catch {
             // Nothing was sent, so no attempt is lost. The event's row may also have been rewritten just now.
             report(.deliveryUnreadable(error))

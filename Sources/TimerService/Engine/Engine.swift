@@ -30,6 +30,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var abandoned: [Hash128] = []
     var counters = EngineCounters()
     var subscriptions = Subscriptions()
+    /// The counts of due timers that requests share.
+    var dueTallies = DueTallies()
     /// The last instant at which the server was up before this process; nil for a new log.
     let lastUp: Now?
     var effects: [Effect] = []
@@ -186,6 +188,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         isDrained = state.isDrained
         drainedBy = state.drainedBy
         imports = state.imports
+        dueTallies = DueTallies()
         keys = state.keys
         publishKeys()
         let now = clock.now(isUp: !isDrained)

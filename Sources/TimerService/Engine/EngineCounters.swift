@@ -110,6 +110,37 @@ public struct Histogram: Sendable {
         counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
         sum += value
     }
+
+    /// Returns the observations that were added since `earlier`, an older state of this histogram.
+    public func since(_ earlier: Histogram) -> Histogram {
+        var added = self
+        for index in counts.indices { added.counts[index] -= earlier.counts[index] }
+        added.sum -= earlier.sum
+        return added
+    }
+
+    /// The number of observations.
+    public var total: Int { counts.reduce(0, +) }
+
+    /// Returns an estimate of the value that the part `part` of the observations, 0 to 1, does not exceed; nil where
+    /// there are none.
+    ///
+    /// The observations of a bucket count as spread evenly over it, as Prometheus' `histogram_quantile` has it; of what
+    /// lies beyond the last bound that bound is returned.
+    public func quantile(_ part: Double) -> Double? {
+        let rank = part * Double(total)
+        guard total > 0 else { return nil }
+        var below = 0
+        for (index, bound) in bounds.enumerated() {
+            let count = counts[index]
+            if count > 0, Double(below + count) >= rank {
+                let lower = index == 0 ? 0 : bounds[index - 1]
+                return lower + (bound - lower) * max(0, rank - Double(below)) / Double(count)
+            }
+            below += count
+        }
+        return bounds.last
+    }
 }
 
 extension Engine {

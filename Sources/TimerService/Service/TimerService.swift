@@ -108,6 +108,12 @@ public final class TimerService: Sendable {
     /// Notes the server's own listeners, to which no webhook may go.
     public func refuseDeliveries(to listeners: [AddressPolicy.Listener]) { dispatcher?.refuse(listeners) }
 
+    /// Sends a test to a webhook: at once, or never. Its `ended` is called in any case.
+    public func test(_ test: WebhookTest) {
+        guard let dispatcher else { return test.ended(.stopping) }
+        dispatcher.test(test)
+    }
+
     /// Begins no further deliveries, and waits up to `seconds` for those under way.
     public func drain(seconds: Double) { workers.drain(seconds: seconds) }
 

@@ -69,7 +69,7 @@ public struct HostQueues<Element: Sendable>: Sendable {
     /// Takes the element that comes next, which is under way from then on; nil while none may begin.
     @specialized(where Element == Int64)
     public mutating func take() -> (element: Element, place: Place)? {
-        let bound = min(perHost, (concurrency - underWay + Self.share - 1) / Self.share)
+        let bound = mostOfHost
         guard waiting > 0, bound > 0, let level = (0..<bound).first(where: { levels[$0].first >= 0 }) else {
             return nil
         }
@@ -83,6 +83,25 @@ public struct HostQueues<Element: Sendable>: Sendable {
         underWay += 1
         if !hosts[place].waiting.isEmpty { list(place) }
         return (element, place)
+    }
+
+    /// The number that one host may have under way now.
+    private var mostOfHost: Int { min(perHost, (concurrency - underWay + Self.share - 1) / Self.share) }
+
+    /// Takes a place of a host for something that is in no queue, and is under way from then on; nil while the host has
+    /// none.
+    public mutating func takePlace(host: String) -> Place? {
+        let place = place(of: host)
+        guard hosts[place].underWay < mostOfHost else {
+            if hosts[place].waiting.isEmpty { forget(place) }
+            return nil
+        }
+        let hasMore = !hosts[place].waiting.isEmpty
+        if hasMore { unlist(place) }
+        hosts[place].underWay += 1
+        underWay += 1
+        if hasMore { list(place) }
+        return place
     }
 
     /// Notes that an element that was taken from `place` is no longer under way.
