@@ -51,7 +51,7 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
 
     /// The nanoseconds that a request waits for a server that answers.
     private static let longestWait: Int64 = 5_000_000_000
-    /// The nanoseconds after which a long poll is parked, since the library polls for each answer that is not.
+    /// The nanoseconds after which an answer that may take long is parked, since the library polls for each answer that is not.
     private static let longestUnparked: Int64 = 500_000_000
     /// Bytes that are reserved for an answer before its content comes.
     private static let reservedBytes = 16 * 1024
@@ -303,7 +303,7 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         return ticket.answer?.isOrphaned ?? true
     }
 
-    /// Parks a long poll, and ends a request whose client has disconnected or whose drain takes too long, and one that
+    /// Parks an answer that may take long, and ends a request whose client has disconnected or whose drain takes too long, and one that
     /// would hold a drain up. Called about once a second.
     func tick(now: Int64) {
         switch stage {
@@ -314,7 +314,7 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
             guard !isAbandoned, !mayHaveGone else { return clientGone() }
             // A request that came after the drain began would hold the stop up as well.
             if exchange.serverIsDraining { return endUnanswered() }
-            if ticket.isLongPoll, parked == nil, now - exchange.startedAt > Self.longestUnparked { park() }
+            if ticket.mayTakeLong, parked == nil, now - exchange.startedAt > Self.longestUnparked { park() }
         case .streaming:
             if let drainedSince, now - drainedSince > Self.longestDrain { endStream() }
         case .waiting: if exchange.serverIsDraining { endUnanswered() }

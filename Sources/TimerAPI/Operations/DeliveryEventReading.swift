@@ -9,13 +9,16 @@ final class DeliveryEventReading {
     /// lock and the read.
     private static let mostLooks = 4
 
+    /// Whether the URLs of deleted timers' webhooks are read too.
+    let needsWebhooks: Bool
     /// The deliveries, in the order in which they were found.
     private(set) var entries: [DeliveryEntry]
     /// Indices of the entries whose events have still to be read.
     private var unread: [Int]
     private var looks = 1
 
-    init(_ details: [DeliveryDetail]) {
+    init(_ details: [DeliveryDetail], needsWebhooks: Bool = false) {
+        self.needsWebhooks = needsWebhooks
         entries = details.map { DeliveryEntry(detail: $0) }
         unread = Array(entries.indices)
     }

@@ -1,5 +1,6 @@
 import TimerCore
 import TimerService
+import Webhooks
 
 /// Gathers a page of deliveries, oldest first, one bounded step at a time; then their events are read.
 final class DeliveryListRun {
@@ -7,11 +8,15 @@ final class DeliveryListRun {
     private let showsDead: Bool
     private let timer: TimerKey?
     private let labels: [[UInt8]]
+    /// The host that the listed deliveries go to; nil for any.
+    private let host: WebhookHost?
     let limit: Int
     private var after: Int64 = 0
     private var examined = 0
     private var found: [DeliveryDetail] = []
     private var reading: DeliveryEventReading?
+    /// Deliveries whose events were read, and that have still to be matched.
+    private var unmatched: ArraySlice<DeliveryEntry> = []
     /// The id after which the next page begins; nil if there is none.
     private(set) var next: EventID?
     /// The id of the newest record when the page was begun: everything on the page reflects all events up to it.
@@ -34,6 +39,12 @@ final class DeliveryListRun {
             timer = nil
         }
         labels = try query.labels()
+        host = try query.one("host").map { (text) throws(Problem) in
+            guard let host = WebhookHost(String(decoding: text, as: UTF8.self)) else {
+                throw QueryReader.invalid("host", "`host` is a host as in a URL, with or without a port")
+            }
+            return host
+        }
         limit = try query.count("limit", upTo: APILimits.listMaximum, default: APILimits.listDefault)
         if let text = try query.one("cursor") {
             guard let cursor = EventID(shown: text) else {
@@ -46,22 +57,42 @@ final class DeliveryListRun {
 
     /// Takes the next step, under the lock.
     func step(_ turn: borrowing Turn) -> DeliveryStep {
+        if !unmatched.isEmpty { return match(turn) }
         guard let reading else {
             if head == nil { head = EventID(turn.head) }
             guard gather(turn) else { return .more }
             guard !found.isEmpty else { return .done }
-            let reading = DeliveryEventReading(found)
+            let reading = DeliveryEventReading(found, needsWebhooks: host != nil)
             self.reading = reading
             return .needsEvents(reading)
         }
         guard reading.recheck(turn) else { return .needsEvents(reading) }
+        unmatched = reading.entries[...]
+        return match(turn)
+    }
+
+    /// Puts the deliveries that match on the page; those of a host take several steps.
+    private func match(_ turn: borrowing Turn) -> DeliveryStep {
+        let some = host == nil ? unmatched : unmatched.prefix(Self.share)
         // The tables hold only half of the hash of a dead letter's timer: other timers may match too.
-        entries = reading.entries.filter { entry in
+        entries += some.filter { entry in
             guard let event = entry.event else { return true }
             return timer.map { $0.names(event.definition.span) } ?? true
-                && StreamFilter.carries(labels, event.definition.span)
+                && StreamFilter.carries(labels, event.definition.span) && goesToHost(entry.detail.id, event, turn)
         }
-        return .done
+        unmatched = unmatched.dropFirst(some.count)
+        if host != nil { turn.noteLooks(some.count * Self.looksPerHost) }
+        return unmatched.isEmpty ? .done : .more
+    }
+
+    /// The looks at a delivery that finding its host costs as much as.
+    private static let looksPerHost = 4
+
+    /// Whether a delivery goes to the host that is asked for.
+    private func goesToHost(_ id: Int64, _ event: OwedEvent, _ turn: borrowing Turn) -> Bool {
+        guard let host else { return true }
+        let target = turn.webhookURL(of: id, definition: event.definition)
+        return (target.isKnown ? target.url : event.url).map(host.matches) ?? false
     }
 
     /// Ends the page after its first `count` entries.

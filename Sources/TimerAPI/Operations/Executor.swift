@@ -48,7 +48,7 @@ struct Executor {
         switch operation {
         case .create(let key, _), .put(let key, _, _, _), .readForPut(let key, _, _), .replace(let key, _, _, _, _),
             .readForPatch(let key, _), .amend(let key, _, _, _),
-            .command(_, let key, _, _), .delete(let key, _), .get(let key), .next(let key, _):
+            .command(_, let key, _, _), .delete(let key, _), .get(let key), .next(let key, _), .testWebhook(let key):
             key
         case .declare(let declaration, _): declaration.key
         default: nil
@@ -109,6 +109,17 @@ struct Executor {
             ticket.rest(on: turn.head)
             guard isDone else { return false }
             ticket.outcome = .list(run)
+        case .due(let run):
+            let count = run.step(turn)
+            ticket.rest(on: turn.head)
+            guard let count else { return false }
+            ticket.outcome = .object { StatsJSON.write(count, &$0) }
+        case .testWebhook(let key):
+            try turn.checkAvailable()
+            guard let slot = turn.find(key) else { throw .refused(.notFound) }
+            turn.copy(slot, into: &ticket.view)
+            ticket.rest(on: ticket.view.position)
+            ticket.outcome = .webhookTest
         case .batch(let run):
             return try perform(run, ticket, turn)
         case .bulk(let run):

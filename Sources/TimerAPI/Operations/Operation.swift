@@ -25,6 +25,9 @@ enum Operation {
     /// Computes fires outside of the lock.
     indirect case upcoming(UpcomingFires)
     case list(ListRun)
+    case due(DueRun)
+    /// Reads the timer whose webhook is to be tested.
+    case testWebhook(TimerKey)
     case batch(BatchRun)
     case bulk(BulkRun)
     case deliveries(DeliveryOperation)
@@ -56,7 +59,7 @@ extension Operation {
     /// Whether the operation takes many steps, each of which is long.
     var isLong: Bool {
         switch self {
-        case .list, .batch, .bulk, .deliveries, .importPart: true
+        case .list, .due, .batch, .bulk, .deliveries, .importPart: true
         default: false
         }
     }

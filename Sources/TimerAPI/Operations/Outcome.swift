@@ -18,6 +18,8 @@ enum Outcome {
     case bulk(BulkCounts)
     /// The events that have to be read from the store before the operation goes on.
     case needsEvents(DeliveryEventReading)
+    /// The timer in the ticket's view, whose webhook is to be tested.
+    case webhookTest
     indirect case delivery(DeliveryEntry)
     case deliveries(DeliveryListRun)
     indirect case keys(KeyAnswer)

@@ -213,6 +213,9 @@ extension Ticket {
     /// Whether it waits for one event.
     package var isLongPoll: Bool { route == .timerWait }
 
+    /// Whether its answer may take as long as that of a client or receiver elsewhere.
+    package var mayTakeLong: Bool { isLongPoll || route == .webhookTest }
+
     /// Whether its stream may change the timer, which counts its subscribers.
     package var maySubscribe: Bool { route == .timerEvents }
 

@@ -1,6 +1,7 @@
 import HTTPServer
 import TimerCore
 public import TimerLog
+import TimerService
 public import Webhooks
 package import WireJSON
 
@@ -19,14 +20,7 @@ package enum EventJSON {
         json.member("at", instant: record.at)
         json.member("version", record.progress.version)
         TimerJSON.writeLabels(definition, &json)
-        if type.showsPayload {
-            json.key("payload")
-            if let payload = Definition.layout(definition)?.payload {
-                json.raw(definition, payload)
-            } else {
-                json.null()
-            }
-        }
+        if type.showsPayload { writePayload(definition, &json) }
         if let fire {
             json.member("scheduledAt", instant: fire.scheduledAt)
             json.member("latenessUs", fire.latenessUs)
@@ -57,6 +51,16 @@ package enum EventJSON {
             json.string(trace.parent)
         }
         json.endObject()
+    }
+
+    /// Writes the member `payload` with that of the encoded `definition`, `null` if it has none.
+    static func writePayload(_ definition: Span<UInt8>, _ json: inout JSONWriter) {
+        json.key("payload")
+        if let payload = Definition.layout(definition)?.payload {
+            json.raw(definition, payload)
+        } else {
+            json.null()
+        }
     }
 
     /// Writes the outcome of a delivery.
@@ -105,6 +109,8 @@ package enum EventJSON {
 public enum WebhookEvents {
     /// The `source` of CloudEvents.
     private static let source = "/timerd"
+    /// The type of the event of a test, which no event of the log has.
+    private static let testType: StaticString = "test"
 
     /// Returns the event of `record`.
     ///
@@ -123,6 +129,33 @@ public enum WebhookEvents {
             payload: Definition.layout(definition.span)?.payload.map { Array(definition[$0]) },
             data: self.data(record, data, timer: id), source: source, subject: id, timeMs: record.at,
             trace: Definition.trace(definition.span))
+    }
+
+    /// Returns the event by which the webhook of a timer is tested. The event is in no stream.
+    ///
+    /// - Parameters:
+    ///   - id: the event's id and `webhook-id`, unlike that of any event of the log.
+    ///   - view: the timer; the event is of the instant at which it was read.
+    static func test(_ id: String, of view: TimerView) -> WebhookEvent {
+        let definition = view.definition
+        var timer: [UInt8] = []
+        Definition.appendID(definition.span, to: &timer)
+        let subject = String(decoding: timer, as: UTF8.self)
+        let (at, version) = (view.now.wall, view.progress.version)
+        let json = JSONWriter.object { json in
+            json.member("id", text: id)
+            json.member("type", testType)
+            json.member("timer", text: subject)
+            json.member("at", instant: at)
+            json.member("version", version)
+            TimerJSON.writeLabels(definition.span, &json)
+            EventJSON.writePayload(definition.span, &json)
+        }
+        return WebhookEvent(
+            id: id, type: "\(testType)", json: json,
+            payload: Definition.layout(definition.span)?.payload.map { Array(definition[$0]) },
+            data: [("timer", subject), ("at", RFC3339.text(at)), ("version", "\(version)")], source: source,
+            subject: subject, timeMs: at)
     }
 
     /// Returns the event's members except labels and payload, for headers.

@@ -222,6 +222,20 @@ extension Problem {
     /// The refusal of a request for a delivery that does not exist.
     static var noDelivery: Problem { Problem(.notFound, "there is no delivery with this id") }
 
+    /// Returns the refusal of a test of the webhook of a timer that has none.
+    static func noWebhook(timer: [UInt8]) -> Problem {
+        var problem = Problem(.illegalTransition, "the timer has no webhook to test")
+        problem.timer = timer
+        return problem
+    }
+
+    /// The refusal of a test for which there is no room besides those under way.
+    static var tooManyTests: Problem {
+        Problem(
+            repeatable: .overloaded,
+            "as many tests as may be are under way, or requests to the webhook's host; nothing was sent")
+    }
+
     /// The refusal of a request whose answer rests on records that were lost.
     static var lost: Problem {
         Problem(repeatable: .storageUnavailable, "storage did not take the change; nothing was changed")

@@ -31,8 +31,8 @@ enum Renderer {
             ticket.exchange.response.status = status
             ticket.exchange.response.add("Content-Type", type)
             ticket.exchange.response.body = body
-        case .none, .stream, .replay, .needsEvents, .gone:
-            preconditionFailure("streams, replays and open outcomes are not rendered here")
+        case .none, .stream, .replay, .needsEvents, .webhookTest, .gone:
+            preconditionFailure("streams, replays, tests and open outcomes are not rendered here")
         }
     }
 

@@ -35,6 +35,10 @@ struct RequestReader {
             return ticket.fail(
                 Problem(.invalidRequest, "requests about keys take no `Idempotency-Key`: a secret is shown once"))
         }
+        if ticket.route == .webhookTest {
+            return ticket.fail(
+                Problem(.invalidRequest, "a test of a webhook takes no `Idempotency-Key`: its answer is not kept"))
+        }
         guard ticket.exchange.method == .post, ticket.route.takesKeys else { return }
         guard ticket.exchange.headers.count(of: "idempotency-key") == 1 else {
             return ticket.fail(Problem(.invalidRequest, "`Idempotency-Key` is given more than once"))
@@ -62,7 +66,7 @@ struct RequestReader {
     private func namedTimer(_ ticket: Ticket) -> TimerKey? {
         switch ticket.route {
         case .timer where ticket.exchange.method == .put: nil
-        case .timer, .timerNext, .timerEvents, .timerWait, .activate, .suspend, .resume, .cancel, .kick, .fire,
+        case .timer, .timerNext, .timerEvents, .timerWait, .webhookTest, .activate, .suspend, .resume, .cancel, .kick, .fire,
             .reschedule:
             TimerID.isValid(ticket.parameter) ? key(ticket.parameter) : nil
         default: nil
@@ -91,6 +95,15 @@ struct RequestReader {
         case .batch: return try batch(ticket)
         case .bulk: return try bulk(ticket)
         case .preview: return try preview(ticket)
+        case .statsDue: return .due(try DueRun(ticket.target))
+        // The page reads its parameters.
+        case .statsHistory: return .none
+        case .webhookTest:
+            let key = try pathKey(ticket)
+            try requireNothing(ticket)
+            try refuse("if-match", ticket)
+            try requireNoParameters(ticket)
+            return .testWebhook(key)
         case .deliveries:
             return .deliveries(.list(try DeliveryListRun(ticket.target, siphash: siphash)))
         case .redrive: return try redrive(ticket)

@@ -5,11 +5,11 @@ import TimerCore
 /// `openapi.yaml`.
 enum Route: Int, CaseIterable {
     case dashboard, healthz, readyz, openAPI, openAPIJSON, reference, problem
-    case metrics, stats, cluster, preview, events
+    case metrics, stats, statsDue, statsHistory, cluster, preview, events
     case drain, export, importPart, importState
     case keys, key, keyRotate, keySelf
     case deliveries, redrive, delivery, deliveryRedrive
-    case timers, batch, bulk, timer, timerNext, timerEvents, timerWait
+    case timers, batch, bulk, timer, webhookTest, timerNext, timerEvents, timerWait
     case activate, suspend, resume, cancel, kick, fire, reschedule
 
     /// The path as `openapi.yaml` and metrics write it.
@@ -24,6 +24,8 @@ enum Route: Int, CaseIterable {
         case .reference: "/docs"
         case .problem: "/problems/{slug}"
         case .stats: "/v1/stats"
+        case .statsDue: "/v1/stats/due"
+        case .statsHistory: "/v1/stats/history"
         case .cluster: "/v1/cluster"
         case .preview: "/v1/schedules/preview"
         case .events: "/v1/events"
@@ -43,6 +45,7 @@ enum Route: Int, CaseIterable {
         case .batch: "/v1/timers/batch"
         case .bulk: "/v1/timers/bulk/{action}"
         case .timer: "/v1/timers/{id}"
+        case .webhookTest: "/v1/timers/{id}/webhook/test"
         case .timerNext: "/v1/timers/{id}/next"
         case .timerEvents: "/v1/timers/{id}/events"
         case .timerWait: "/v1/timers/{id}/wait"
@@ -58,7 +61,8 @@ enum Route: Int, CaseIterable {
         case .key: [.get, .patch, .delete]
         case .delivery: [.get, .delete]
         case .drain: [.post, .delete]
-        case .preview, .batch, .bulk, .redrive, .deliveryRedrive, .importPart, .keyRotate: [.post]
+        case .preview, .batch, .bulk, .redrive, .deliveryRedrive, .importPart, .keyRotate, .webhookTest:
+            [.post]
         default: command == nil ? [.get] : [.post]
         }
     }
@@ -100,8 +104,9 @@ enum Route: Int, CaseIterable {
     /// Whether a POST or DELETE has one effect however often it comes.
     var hasOneEffect: Bool { self == .drain || self == .importPart }
 
-    /// Whether a POST takes an `Idempotency-Key`. A key's secret is shown once, so that its answer is not kept.
-    var takesKeys: Bool { !hasOneEffect && !isAboutKeys }
+    /// Whether a POST takes an `Idempotency-Key`. A key's secret is shown once, so that its answer is not kept, and a
+    /// test of a webhook leaves nothing in the log.
+    var takesKeys: Bool { !hasOneEffect && !isAboutKeys && self != .webhookTest }
 
     /// The value of an `Allow` header.
     var allow: String {

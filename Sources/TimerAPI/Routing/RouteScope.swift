@@ -47,7 +47,7 @@ extension Route {
         if method == .options { return scope(.get).need == .open ? .open : .anyKey }
         return switch self {
         case .dashboard, .healthz, .readyz, .openAPI, .openAPIJSON, .reference, .problem: .open
-        case .metrics, .stats, .preview: .read(.any)
+        case .metrics, .stats, .statsDue, .statsHistory, .preview: .read(.any)
         case .cluster, .drain, .export, .importPart, .importState, .keys, .key, .keyRotate: .admin
         case .keySelf: .anyKey
         case .timers: reads ? .read(.any) : .write(.inBody)
@@ -56,7 +56,7 @@ extension Route {
         case .timer: reads ? .read(.inPath) : .write(.inPath)
         case .timerNext, .timerEvents, .timerWait: .read(.inPath)
         case .kick: .kick(.inPath)
-        case .activate, .suspend, .resume, .cancel, .fire, .reschedule: .write(.inPath)
+        case .activate, .suspend, .resume, .cancel, .fire, .reschedule, .webhookTest: .write(.inPath)
         case .events, .deliveries: .read(.inQuery)
         case .redrive: .write(.inBody)
         case .delivery: reads ? .read(.any) : .write(.any)

@@ -23,7 +23,7 @@ enum Routing {
         if parts.has("timers", at: 1) { return matchTimers(parts) }
         if parts.has("deliveries", at: 1) { return matchDeliveries(parts) }
         if parts.count == 2 && parts.has("events", at: 1) { return .route(.events, parameter: []) }
-        if parts.count == 2 && parts.has("stats", at: 1) { return .route(.stats, parameter: []) }
+        if parts.has("stats", at: 1) { return matchStats(parts) }
         if parts.count == 2 && parts.has("cluster", at: 1) { return .route(.cluster, parameter: []) }
         if parts.count == 2 && parts.has("drain", at: 1) { return .route(.drain, parameter: []) }
         if parts.has("keys", at: 1) { return matchKeys(parts) }
@@ -44,6 +44,9 @@ enum Routing {
             return BulkAction.isNamed(parts[3]) ? .route(.bulk, parameter: parts[3]) : .unknownAction
         }
         if parts.count == 3 { return .route(.timer, parameter: parts[2]) }
+        if parts.count == 5 && parts.has("webhook", at: 3) && parts.has("test", at: 4) {
+            return .route(.webhookTest, parameter: parts[2])
+        }
         guard parts.count == 4 else { return .unknown }
         for route in belowTimer where parts.has(lastComponent(route), at: 3) {
             return .route(route, parameter: parts[2])
@@ -52,6 +55,15 @@ enum Routing {
     }
 
     private static let belowTimer = Route.allCases[Route.timerNext.rawValue...]
+
+    private static func matchStats(_ parts: PathParts) -> RouteMatch {
+        switch parts.count {
+        case 2: .route(.stats, parameter: [])
+        case 3 where parts.has("due", at: 2): .route(.statsDue, parameter: [])
+        case 3 where parts.has("history", at: 2): .route(.statsHistory, parameter: [])
+        default: .unknown
+        }
+    }
 
     private static func matchDeliveries(_ parts: PathParts) -> RouteMatch {
         switch parts.count {

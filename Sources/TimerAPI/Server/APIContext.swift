@@ -3,7 +3,6 @@ import Platform
 import TimerCore
 import TimerLog
 import TimerService
-import WireJSON
 
 /// The state that the handlers of all loops share.
 final class APIContext: Sendable {
@@ -15,6 +14,8 @@ final class APIContext: Sendable {
     private let refusedHosts: RefusedHosts
     /// The rows that the loops' streams decoded last.
     let newestRows: NewestRows
+    /// The figures of the last hour.
+    let history = StatsHistory(startedAt: Clocks.monotonic())
     let dashboard: HTMLPage
     private let reference: HTMLPage
     private let openAPI: Document
@@ -99,7 +100,8 @@ final class APIContext: Sendable {
         case .metrics:
             return .page(
                 status: 200, type: "text/plain; version=0.0.4; charset=utf-8", Array(MetricsText(self).text.utf8))
-        case .stats: return .page(status: 200, type: "application/json", stats())
+        case .stats: return stats()
+        case .statsHistory: return history.page(for: ticket)
         case .cluster: return .page(status: 200, type: "application/json", ClusterJSON.text(service))
         default: preconditionFailure("static pages were answered before, and every other route has an operation")
         }
@@ -146,23 +148,8 @@ final class APIContext: Sendable {
         ticket.exchange.isFromPeer ? .misdirectedByPeer : .elsewhere(owner: service.owner)
     }
 
-    private func stats() -> [UInt8] {
-        let counters = service.snapshotCounters()
-        return JSONWriter.object { json in
-            json.member("version", text: configuration.version)
-            json.member("uptime", duration: (Clocks.monotonic() - startedAt) / 1_000_000)
-            json.beginObject("timers")
-            for state in TimerState.allCases { json.member(state.name, Int64(counters.timers[Int(state.rawValue)])) }
-            json.endObject()
-            let numbers: [(StaticString, Int)] = [
-                ("fires", counters.fires.reduce(0, +)), ("events", counters.events.reduce(0, +)),
-                ("streams", streamCount), ("pendingDeliveries", counters.pendingDeliveries),
-                ("deadDeliveries", counters.deadDeliveries), ("idempotencyKeys", counters.idempotencyKeys),
-                ("logBytes", service.logBytes), ("residentBytes", ProcessUsage.residentBytes()),
-            ]
-            for (name, value) in numbers { json.member(name, Int64(value)) }
-            json.member("drained", service.isDrained)
-            EventID(service.feed.head).write("eventId", &json)
-        }
+    private func stats() -> Outcome {
+        let uptime = (Clocks.monotonic() - startedAt) / 1_000_000
+        return .object { StatsJSON.write(self, uptime: uptime, &$0) }
     }
 }

@@ -16,6 +16,8 @@ enum APILimits {
     static let requestIDBytes = 128
     static let listDefault = 100
     static let listMaximum = 1000
+    static let dueBuckets = 1000
+    static let dueBucketsDefault = 60
     static let previewDefault = 10
     static let previewMaximum = 1000
     /// Deliveries whose events are read from the store at once.

@@ -43,6 +43,9 @@ final class HTTPMetrics: Sendable {
         }
     }
 
+    /// The number of requests so far.
+    var total: Int { counts.withLock { $0.requests.values.reduce(0, +) } }
+
     /// Returns the counts so far.
     func snapshot() -> (requests: [Key: Int], seconds: [Histogram]) {
         counts.withLock { counts in

@@ -18,6 +18,8 @@ final class LoopInbox: Sendable {
         case storedAnswer(ticket: UInt64, Result<[StoredAnswer?], StoreError>)
         /// The events of deliveries; nil for one that is no longer stored.
         case deliveryEvents(ticket: UInt64, Result<[OwedEvent?], StoreError>)
+        /// The end of a test of a webhook.
+        case webhookTest(ticket: UInt64, WebhookTestEnd)
         /// Lines of an export.
         case exported(export: UInt64, Result<Replayer.ExportedDeliveries, StoreError>)
     }

@@ -39,6 +39,7 @@ extension TimerHandler {
         switch ticket.outcome {
         case .stream(let plan): beginStream(plan, ticket)
         case .needsEvents(let reading): readEvents(reading, ticket)
+        case .webhookTest: testWebhook(ticket)
         case .replay(let positions): readStoredAnswer(at: positions, ticket)
         default:
             Renderer.render(ticket)
@@ -228,7 +229,7 @@ extension TimerHandler {
     /// Asks the replay threads for the next events that a request needs.
     func readEvents(_ events: DeliveryEventReading, _ ticket: Ticket) {
         let (serial, inbox) = awaitStore(ticket)
-        context.service.replayer.events(of: events.piece) { inbox.post(.deliveryEvents(ticket: serial, $0)) }
+        context.service.replayer.events(of: events.piece, withWebhooks: events.needsWebhooks) { inbox.post(.deliveryEvents(ticket: serial, $0)) }
     }
 
     /// Takes events that were read. The request goes on once all have been read.

@@ -40,6 +40,8 @@ package final class TimerHandler: LoopHandler {
     var held: [Ticket] = []
     /// Requests that wait for the store to be read.
     var reading: [UInt64: Ticket] = [:]
+    /// Tests of webhooks that are not answered yet.
+    var webhookTests: [UInt64: (ticket: Ticket, parked: ParkedAnswer)] = [:]
     /// Exports under way.
     let exports: ExportTable
     /// The desk for what another server answers; nil where this server forwards nothing.
@@ -275,6 +277,7 @@ package final class TimerHandler: LoopHandler {
             if let ticket = reading.removeValue(forKey: serial) { receivedProbe(hasEvent: hasEvent, ticket) }
         case .deliveryEvents(let serial, let result):
             if let ticket = reading.removeValue(forKey: serial) { receivedEvents(result, ticket) }
+        case .webhookTest(let serial, let end): webhookTestEnded(serial, end)
         case .exported(let export, let result):
             exports.received(result, forID: export)
         }
@@ -307,6 +310,7 @@ package final class TimerHandler: LoopHandler {
 
     package func tick(now: Int64) {
         heart.beat()
+        context.history.tick(context, now: now)
         gatekeeper.tick()
         endWithoutAccess()
         streams.retryReads()

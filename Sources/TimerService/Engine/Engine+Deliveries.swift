@@ -145,7 +145,7 @@ extension Engine {
     }
 
     /// Returns the URL that the webhook of the timer at `slot` has now; nil where there is none.
-    private func url(of slot: SlotIndex) -> String? {
+    func url(of slot: SlotIndex) -> String? {
         scheduler.withWebhook(slot) { WebhookConfiguration.url(encoded: $0) } ?? nil
     }
 

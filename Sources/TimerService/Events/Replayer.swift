@@ -1,6 +1,7 @@
 import Platform
 public import TimerCore
 public import TimerLog
+import Webhooks
 
 /// Reads old rows from the store for streams and repeated requests, on threads and connections of its own, so that
 /// neither the I/O loops nor the committer wait for it. A bounded run of rows is read at a time; for more the
@@ -153,18 +154,31 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
         }
     }
 
-    /// Reads the events of `deliveries`; nil where one is gone. Rows are released as they are read, so only the
+    /// Reads the events of `deliveries`; nil where one is gone. With `withWebhooks` each says where a deleted timer's
+    /// delivery goes. Rows are released as they are read, so only the
     /// time that one thread may be busy bounds how many are asked for at once.
     public func events(
-        of deliveries: [DeliveryDetail], reply: @escaping @Sendable (Result<[OwedEvent?], StoreError>) -> Void
+        of deliveries: [DeliveryDetail], withWebhooks: Bool = false,
+        reply: @escaping @Sendable (Result<[OwedEvent?], StoreError>) -> Void
     ) {
         enqueue { readers in
             var bodies = EventReader { position throws(StoreError) in try readers.row(holding: position) }
             do throws(StoreError) {
                 var events: [OwedEvent?] = []
                 for delivery in deliveries {
-                    let found = try bodies.event(delivery.id, at: delivery.body)
-                    events.append(found.flatMap { OwedEvent($0.event, $0.data) })
+                    guard let (event, data) = try bodies.event(delivery.id, at: delivery.body),
+                        var owed = OwedEvent(event, data)
+                    else {
+                        events.append(nil)
+                        continue
+                    }
+                    if withWebhooks {
+                        let left = try delivery.will.flatMap { will throws(StoreError) in
+                            try bodies.will(at: will.position)
+                        }
+                        owed.noteWebhook(of: left ?? Array(data[event.definition]))
+                    }
+                    events.append(owed)
                 }
                 reply(.success(events))
             } catch {
@@ -192,6 +206,9 @@ public struct OwedEvent: Sendable, Equatable {
     public var at: Int64
     /// The prefix of the timer's definition at the event: id and labels.
     public var definition: [UInt8]
+    /// The URL of the webhook of a deleted timer, as it was at the deletion, or else at the event; nil unless it was asked
+    /// for.
+    public private(set) var url: String?
 
     /// Reads the event that `record` holds; nil when it holds none.
     ///
@@ -203,6 +220,13 @@ public struct OwedEvent: Sendable, Equatable {
         let whole = data.span.extracting(record.definition)
         let count = Definition.prefixCount(whole) ?? 0
         definition = Array(data[record.definition].prefix(count))
+    }
+
+    /// Takes the URL of the webhook in `definition`, encoded.
+    mutating func noteWebhook(of definition: [UInt8]) {
+        url = Definition.layout(definition.span)?.webhook.flatMap {
+            WebhookConfiguration.url(encoded: definition.span.extracting($0))
+        }
     }
 }
 

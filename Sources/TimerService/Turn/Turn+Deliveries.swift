@@ -33,6 +33,17 @@ extension Turn {
         engine.scheduler.isTimerDeleted(id, TimerKey(definition: definition.span, siphash: engine.scheduler.siphash))
     }
 
+    /// Returns the URL of the webhook that a delivery goes to, or would go to once it is redriven; nil where its timer is
+    /// deleted, or has no webhook any more.
+    ///
+    /// - Parameter definition: as in `redrive`.
+    /// - Returns: also whether the timer is there.
+    public func webhookURL(of id: Int64, definition: [UInt8]) -> (isKnown: Bool, url: String?) {
+        let key = TimerKey(definition: definition.span, siphash: engine.scheduler.siphash)
+        guard let slot = delivery(id)?.slot ?? engine.scheduler.owner(ofDead: id, key) else { return (false, nil) }
+        return (true, engine.url(of: slot))
+    }
+
     /// Makes a dead letter pending again, for the webhook that its timer has now, or had when it was deleted.
     ///
     /// - Parameters:

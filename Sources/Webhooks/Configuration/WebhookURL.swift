@@ -108,6 +108,29 @@ public struct WebhookURL: Sendable, Equatable {
     }
 }
 
+/// A host of webhooks, with a port or any.
+public struct WebhookHost: Sendable, Equatable {
+    private let host: String
+    /// The port; nil for any.
+    private let port: UInt16?
+
+    /// Reads a host as it stands in a URL, `hooks.example.com`, `10.0.0.7:8080` or `[fd00::7]`; nil where `text` is none.
+    public init?(_ text: String) {
+        guard text.utf8.allSatisfy({ $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }),
+            let url = try? WebhookURL("http://\(text)")
+        else { return nil }
+        host = url.host
+        port = text.utf8.drop { $0 != UInt8(ascii: "]") }.contains(UInt8(ascii: ":"))
+            || text.utf8.first != UInt8(ascii: "[") && text.utf8.contains(UInt8(ascii: ":")) ? url.port : nil
+    }
+
+    /// Whether `url` leads to this host.
+    public func matches(_ url: String) -> Bool {
+        guard let url = try? WebhookURL(url) else { return false }
+        return url.host == host && (port == nil || url.port == port)
+    }
+}
+
 /// Names of hosts, as URLs and address rules spell them.
 enum HostName {
     /// Returns the name in lower case and without a final dot, which names the same host.
