@@ -24,6 +24,8 @@ TABLE = """
     /problems/{slug}                GET open
     /metrics                        GET read
     /v1/stats                       GET read
+    /v1/stats/due                   GET read
+    /v1/stats/history               GET read
     /v1/cluster                     GET admin
     /v1/schedules/preview           POST read
     /v1/events                      GET read
@@ -43,6 +45,7 @@ TABLE = """
     /v1/timers/batch                POST kick
     /v1/timers/bulk/{action}        POST write
     /v1/timers/{id}                 GET read      PUT write       PATCH write       DELETE write
+    /v1/timers/{id}/webhook/test    POST write
     /v1/timers/{id}/next            GET read
     /v1/timers/{id}/events          GET read
     /v1/timers/{id}/wait            GET read

@@ -86,7 +86,7 @@ struct RouteScopeTests {
     @Test func `a key with a prefix uses the requests about one timer`() throws {
         let single: Set<Route> = [
             .timer, .timerNext, .timerEvents, .timerWait, .activate, .suspend, .resume, .cancel, .kick, .fire,
-            .reschedule, .batch, .events, .deliveries, .redrive,
+            .reschedule, .batch, .events, .deliveries, .redrive, .webhookTest,
         ]
         let key = try Self.key(.write, idPrefix: "job-")
         for (route, method) in Self.requests {

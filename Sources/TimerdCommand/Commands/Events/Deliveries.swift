@@ -29,6 +29,7 @@ struct DeliveryList: ParsableCommand {
             the last line on stderr says how to go on.
 
               timerd deliveries list --state dead
+              timerd deliveries list --host hooks.example.com
               timerd deliveries list --timer tea --all --json | jq -r '.deliveries[].id'
             """)
 
@@ -40,6 +41,7 @@ struct DeliveryList: ParsableCommand {
     @Option(help: ArgumentHelp("Only this timer's", valueName: "id"), completion: Completions.timers) var timer: String?
     @Option(help: ArgumentHelp("Only those whose events had this label; may repeat", valueName: "key=value"))
     var label: [String] = []
+    @Option(help: ArgumentHelp("Only those to this host, with or without a port", valueName: "host")) var host: String?
     @Option(help: ArgumentHelp("Most deliveries a page, 1 to 1000", valueName: "n")) var limit: String?
     @Option(help: ArgumentHelp("Go on at the end of a page", valueName: "cursor")) var cursor: String?
     @Flag(help: "Every page.") var all = false
@@ -60,6 +62,7 @@ struct DeliveryList: ParsableCommand {
         target.add("state", state)
         target.add("timer", timer)
         for label in label { target.add("label", label) }
+        target.add("host", host)
         target.add("limit", limit)
         target.add("cursor", cursor)
         return target.text
