@@ -39,7 +39,7 @@ final class StatsHistory: Sendable {
         state.withLock { state in
             guard now >= state.nextAt else { return false }
             // After a stand-still the next interval begins now.
-            state.nextAt = max(state.nextAt, now - Self.interval + 1) + Self.interval
+            state.nextAt = (now - state.nextAt < Self.interval ? state.nextAt : now) + Self.interval
             return true
         }
     }

@@ -120,8 +120,9 @@ public struct WebhookHost: Sendable, Equatable {
             let url = try? WebhookURL("http://\(text)")
         else { return nil }
         host = url.host
-        port = text.utf8.drop { $0 != UInt8(ascii: "]") }.contains(UInt8(ascii: ":"))
-            || text.utf8.first != UInt8(ascii: "[") && text.utf8.contains(UInt8(ascii: ":")) ? url.port : nil
+        // The colons within brackets belong to the address.
+        let end = text.utf8.lastIndex(of: UInt8(ascii: "]")) ?? text.startIndex
+        port = text.utf8[end...].contains(UInt8(ascii: ":")) ? url.port : nil
     }
 
     /// Whether `url` leads to this host.

@@ -32,7 +32,7 @@ import Testing
             ("limit=0", "limit"), ("limit=1001", "limit"), ("state=inFlight", "state"), ("state=dead,", "state"),
             ("cursor=x", "cursor"), ("cursor=1", "cursor"), ("timer=a%20b", "timer"), ("timer=", "timer"),
             ("timer=batch", "timer"), ("timer=a&timer=b", "timer"), ("label=a", "label"),
-            ("label=a%2Fb%20%3Dc", "label"),
+            ("label=a%2Fb%20%3Dc", "label"), ("host=a%2Fb", "host"), ("host=a&host=b", "host"),
         ] {
             let answer = try server.ask("GET", "/v1/deliveries?\(query)")
             #expect(answer.verdict == "400 invalid-request ?\(name)", "\(query)")

@@ -8,9 +8,9 @@ struct QueryTests {
         try #require(try server.ask("PUT", "/v1/timers/held", #"{"after":"1h"}"#).status == 201)
         let parameters = [
             ("/v1/timers", "state kind label dueBefore sort limit cursor"),
-            ("/v1/events", "timer since types label follow limit"), ("/v1/deliveries", "state timer limit cursor"),
+            ("/v1/events", "timer since types label follow limit"), ("/v1/deliveries", "state timer host limit cursor"),
             ("/v1/timers/held/events", "since types label follow limit"), ("/v1/timers/held/wait", "since timeout"),
-            ("/v1/timers/held/next", "count"),
+            ("/v1/timers/held/next", "count"), ("/v1/stats/due", "within buckets"), ("/v1/stats/history", "minutes"),
         ]
         for (path, names) in parameters {
             for name in names.split(separator: " ") {

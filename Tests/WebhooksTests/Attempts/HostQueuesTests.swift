@@ -45,6 +45,27 @@ struct HostQueuesTests {
         #expect(drain(&queues) == ["a"])
     }
 
+    @Test func `a place that is taken counts among those of its host`() throws {
+        var queues = queues(2, 100, ["a": 3])
+        let place = queues.takePlace(host: "a")
+        #expect(drain(&queues) == ["a"])
+        let second = queues.takePlace(host: "a")
+        #expect(second == nil)
+        #expect((queues.underWay, queues.waiting) == (2, 2))
+        queues.finished(try #require(place))
+        #expect(drain(&queues) == ["a"])
+    }
+
+    @Test func `a place of a host without a queue leaves nothing behind`() {
+        var queues = HostQueues<String>(perHost: 1, concurrency: 2)
+        let places = ["a", "a", "b", "c"].map { queues.takePlace(host: $0) }
+        #expect(places.map { $0 != nil } == [true, false, true, false])
+        for place in places.compactMap(\.self) { queues.finished(place) }
+        #expect(queues.underWay == 0)
+        queues.append("c", host: "c")
+        #expect(drain(&queues) == ["c"])
+    }
+
     @Test func `a host has at most an eighth of what is free`() {
         var queues = queues(64, 90, ["a": 50])
         #expect(drain(&queues).count == 10)
