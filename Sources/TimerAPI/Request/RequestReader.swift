@@ -66,7 +66,8 @@ struct RequestReader {
     private func namedTimer(_ ticket: Ticket) -> TimerKey? {
         switch ticket.route {
         case .timer where ticket.exchange.method == .put: nil
-        case .timer, .timerNext, .timerEvents, .timerWait, .webhookTest, .activate, .suspend, .resume, .cancel, .kick, .fire,
+        case .timer, .timerNext, .timerEvents, .timerWait, .webhookTest, .activate, .suspend, .resume, .cancel, .kick,
+            .fire,
             .reschedule:
             TimerID.isValid(ticket.parameter) ? key(ticket.parameter) : nil
         default: nil

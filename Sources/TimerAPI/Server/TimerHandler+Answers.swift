@@ -229,7 +229,9 @@ extension TimerHandler {
     /// Asks the replay threads for the next events that a request needs.
     func readEvents(_ events: DeliveryEventReading, _ ticket: Ticket) {
         let (serial, inbox) = awaitStore(ticket)
-        context.service.replayer.events(of: events.piece, withWebhooks: events.needsWebhooks) { inbox.post(.deliveryEvents(ticket: serial, $0)) }
+        context.service.replayer.events(of: events.piece, withWebhooks: events.needsWebhooks) {
+            inbox.post(.deliveryEvents(ticket: serial, $0))
+        }
     }
 
     /// Takes events that were read. The request goes on once all have been read.

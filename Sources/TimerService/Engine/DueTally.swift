@@ -36,7 +36,9 @@ struct DueTallies {
         if let known = tallies.first(where: { $0.count.span == span && $0.count.counts.count == buckets }) {
             return known
         }
-        if tallies.count == Self.most, let oldest = tallies.indices.min(by: { tallies[$0].steppedAt < tallies[$1].steppedAt }) {
+        if tallies.count == Self.most,
+            let oldest = tallies.indices.min(by: { tallies[$0].steppedAt < tallies[$1].steppedAt })
+        {
             tallies.remove(at: oldest)
         }
         let tally = DueTally(DueCount(span: span, buckets: buckets), at: elapsed)

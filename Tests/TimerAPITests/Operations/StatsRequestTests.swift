@@ -48,7 +48,8 @@ import Testing
         #expect(try server.ask("POST", target, "{}", type: "text/plain").status == 415)
         #expect(try server.ask("POST", target + "?dryRun=true").verdict == "400 unknown-field ?dryRun")
         for header in ["If-Match: *", "Idempotency-Key: k"] {
-            #expect(try server.ask("POST", target, headers: header + "\r\n").verdict == "400 invalid-request", "\(header)")
+            #expect(
+                try server.ask("POST", target, headers: header + "\r\n").verdict == "400 invalid-request", "\(header)")
         }
         let bare = try server.ask("POST", "/v1/timers/bare/webhook/test")
         #expect(bare.verdict == "409 illegal-transition" && bare["timer"] == "bare")

@@ -83,7 +83,9 @@ struct StatsHistoryTests {
         let now = 4000 * Self.second
         let points = history.points(minutes: 60, now: now)
         #expect((points.count, points.first?.at, points.last?.at) == (StatsHistory.mostPoints, 410_000, 4_000_000))
-        #expect(history.points(minutes: 1, now: now).map(\.at) == [3940, 3950, 3960, 3970, 3980, 3990, 4000].map { $0 * 1000 })
+        #expect(
+            history.points(minutes: 1, now: now).map(\.at)
+                == [3940, 3950, 3960, 3970, 3980, 3990, 4000].map { $0 * 1000 })
         #expect(history.points(minutes: 1, now: now + 61 * Self.second) == [])
     }
 

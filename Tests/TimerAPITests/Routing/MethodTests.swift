@@ -51,7 +51,8 @@ struct MethodTests {
     @Test func `a path that names nothing is unknown to every method`() throws {
         let (server, _) = try server()
         let paths = [
-            "/nowhere", "/v1", "/v1/", "/v2/timers", "/v1/timer", "/v1/timers/x/y/z", "/v1/timers/x/webhook", "/v1/timers/x/webhook/test/y", "/v1/stats/none", "/v1/delivery", "/V1/timers",
+            "/nowhere", "/v1", "/v1/", "/v2/timers", "/v1/timer", "/v1/timers/x/y/z", "/v1/timers/x/webhook",
+            "/v1/timers/x/webhook/test/y", "/v1/stats/none", "/v1/delivery", "/V1/timers",
             "/v1/schedules", "//v1/timers", "/openapi", "/docs/x", "/problems", "/problems/no-such",
             "/v1/timers//suspend", "/v1/timers/", "/v1/timers//events", "/v1/timers/x/", "/v1/timers/bulk/explode",
             "/v1/timers/bulk/", "/v1//timers", "/v1/deliveries/", "/v1/timers/x/pause", "/problems/",

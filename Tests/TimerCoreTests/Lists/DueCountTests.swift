@@ -67,7 +67,11 @@ struct DueCountTests {
         for index in 0..<500 {
             let rules = try bench.rules("t\(index)")
             guard let due = try bench.progress("t\(index)").nextFireAt(rules, bench.now) else { continue }
-            if due < from { overdue += 1 } else if due >= from + span { later += 1 } else {
+            if due < from {
+                overdue += 1
+            } else if due >= from + span {
+                later += 1
+            } else {
                 expected[Int((due - from) * Int64(buckets) / span)] += 1
             }
         }

@@ -45,7 +45,9 @@ struct WebhookTestTests {
         #expect(begun.count == 2 && begun.allSatisfy { $0 < 0 })
         #expect(ends.value == [.busy])
         #expect(queues.underWay == 2)
-        let ended = [result(begun[0], status: 204), result(begun[1], failure: .untrusted)].map { tests.end($0, &queues) }
+        let ended = [result(begun[0], status: 204), result(begun[1], failure: .untrusted)].map {
+            tests.end($0, &queues)
+        }
         #expect(ended == [true, true])
         #expect(queues.underWay == 0)
         let last: [WebhookTestEnd] = [

@@ -13,7 +13,8 @@ struct WebhookHostTests {
         ("hooks.example.com:80", "http://hooks.example.com/", true),
         ("example.com", "https://hooks.example.com/", false),
         ("10.0.0.7:8080", "http://10.0.0.7:8080/hook", true), ("10.0.0.7:8080", "http://10.0.0.7:8081/hook", false),
-        ("[::1]", "http://[0:0::1]:9/", true), ("[::1]:9", "http://[::1]:9/", true), ("[::1]:9", "http://[::1]/", false),
+        ("[::1]", "http://[0:0::1]:9/", true), ("[::1]:9", "http://[::1]:9/", true),
+        ("[::1]:9", "http://[::1]/", false),
         ("hooks.example.com", "nonsense", false),
     ])
     func `a host matches the URLs that lead to it`(host: String, url: String, isMatch: Bool) throws {
