@@ -1,4 +1,4 @@
-/// A count of timers by the instant of their next fire, in equal buckets from its beginning on, a bounded step at a time.
+/// A count of timers by the instant of their next fire, in equal buckets from now on, a bounded step at a time.
 ///
 /// The count goes once over the table. Between two steps the timers may change: a timer that exists throughout is
 /// counted once, as it is when the count comes to it.
