@@ -109,17 +109,8 @@ struct Executor {
             ticket.rest(on: turn.head)
             guard isDone else { return false }
             ticket.outcome = .list(run)
-        case .due(let run):
-            let count = run.step(turn)
-            ticket.rest(on: turn.head)
-            guard let count else { return false }
-            ticket.outcome = .object { StatsJSON.write(count, &$0) }
-        case .testWebhook(let key):
-            try turn.checkAvailable()
-            guard let slot = turn.find(key) else { throw .refused(.notFound) }
-            turn.copy(slot, into: &ticket.view)
-            ticket.rest(on: ticket.view.position)
-            ticket.outcome = .webhookTest
+        case .due(let run): return count(run, ticket, turn)
+        case .testWebhook(let key): try readForTest(key, ticket, turn)
         case .batch(let run):
             return try perform(run, ticket, turn)
         case .bulk(let run):
@@ -135,6 +126,22 @@ struct Executor {
         case .subscribe(let plan): try subscribe(plan, ticket, turn)
         }
         return true
+    }
+
+    private func count(_ run: DueRun, _ ticket: Ticket, _ turn: borrowing Turn) -> Bool {
+        let count = run.step(turn)
+        ticket.rest(on: turn.head)
+        guard let count else { return false }
+        ticket.outcome = .object { StatsJSON.write(count, &$0) }
+        return true
+    }
+
+    private func readForTest(_ key: TimerKey, _ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) {
+        try turn.checkAvailable()
+        guard let slot = turn.find(key) else { throw .refused(.notFound) }
+        turn.copy(slot, into: &ticket.view)
+        ticket.rest(on: ticket.view.position)
+        ticket.outcome = .webhookTest
     }
 
     private func fail(

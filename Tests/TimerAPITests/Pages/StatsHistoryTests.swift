@@ -25,7 +25,7 @@ struct StatsHistoryTests {
     @Test func `the figures are asked for every ten seconds, once for all loops`() {
         let history = StatsHistory(startedAt: 5 * Self.second)
         let asked = (5...40).flatMap { second in
-            (0..<2).compactMap { _ in history.isDue(Int64(second) * Self.second) ? second : nil }
+            (0..<2).compactMap { _ -> Int? in history.isDue(Int64(second) * Self.second) ? second : nil }
         }
         #expect(asked == [15, 25, 35])
         // A loop that looks late moves no later interval, but one after a stand-still.

@@ -45,6 +45,7 @@ struct ConfigFileTests {
         let keys = lines.map { String($0.prefix { $0 != " " }) }
         let others = [
             "webhook-proxy", "store-password-file", "cluster-url", "cluster-listen", "cluster-token-file",
+            "tls-certificate", "tls-key",
         ]
         #expect((keys + others).sorted() == Setting.serve.map(\.flag).sorted())
         let help = CommandRun("serve", "--help").printed().split(separator: "\n").filter { $0.hasPrefix("  --") }
