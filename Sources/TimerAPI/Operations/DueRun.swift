@@ -25,3 +25,14 @@ final class DueRun {
         return turn.step(tally)
     }
 }
+
+extension Executor {
+    /// Counts on, and takes the whole count as the outcome. Returns whether it is done.
+    func count(_ run: DueRun, _ ticket: Ticket, _ turn: borrowing Turn) -> Bool {
+        let count = run.step(turn)
+        ticket.rest(on: turn.head)
+        guard let count else { return false }
+        ticket.outcome = .object { StatsJSON.write(count, &$0) }
+        return true
+    }
+}

@@ -113,12 +113,7 @@ struct Executor {
         case .testWebhook(let key): try readForTest(key, ticket, turn)
         case .batch(let run):
             return try perform(run, ticket, turn)
-        case .bulk(let run):
-            defer { ticket.mayBePartlyApplied = run.counts.changed > 0 }
-            let isDone = try run.step(turn)
-            ticket.rest(on: turn.head)
-            guard isDone else { return false }
-            ticket.outcome = .bulk(run.counts)
+        case .bulk(let run): return try perform(run, ticket, turn)
         case .deliveries(let operation): return try perform(operation, ticket, turn)
         case .drain, .importPart, .importState: return try move(ticket, turn)
         case .keys(let request): try perform(request, ticket, turn)
@@ -128,20 +123,15 @@ struct Executor {
         return true
     }
 
-    private func count(_ run: DueRun, _ ticket: Ticket, _ turn: borrowing Turn) -> Bool {
-        let count = run.step(turn)
+    private func perform(
+        _ run: BulkRun, _ ticket: Ticket, _ turn: borrowing Turn
+    ) throws(ServiceError) -> Bool {
+        defer { ticket.mayBePartlyApplied = run.counts.changed > 0 }
+        let isDone = try run.step(turn)
         ticket.rest(on: turn.head)
-        guard let count else { return false }
-        ticket.outcome = .object { StatsJSON.write(count, &$0) }
+        guard isDone else { return false }
+        ticket.outcome = .bulk(run.counts)
         return true
-    }
-
-    private func readForTest(_ key: TimerKey, _ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) {
-        try turn.checkAvailable()
-        guard let slot = turn.find(key) else { throw .refused(.notFound) }
-        turn.copy(slot, into: &ticket.view)
-        ticket.rest(on: ticket.view.position)
-        ticket.outcome = .webhookTest
     }
 
     private func fail(
@@ -270,6 +260,15 @@ struct Executor {
         }
         ticket.rest(on: position)
         ticket.operation = .upcoming(fires)
+    }
+
+    /// Reads the timer whose webhook is to be tested.
+    func readForTest(_ key: TimerKey, _ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) {
+        try turn.checkAvailable()
+        guard let slot = turn.find(key) else { throw .refused(.notFound) }
+        turn.copy(slot, into: &ticket.view)
+        ticket.rest(on: ticket.view.position)
+        ticket.outcome = .webhookTest
     }
 
     /// Plans the position from which a stream begins.
