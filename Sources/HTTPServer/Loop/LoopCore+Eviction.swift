@@ -82,16 +82,12 @@ extension LoopCore {
     }
 
     /// The connections of the reserve.
-    private var reservedCount: Int { reserved.count + reservedBeginners.count }
-
-    private var reservedBeginners: [SecureConnection] {
-        secure?.beginners.filter { $0.claim?.kind == .reserved } ?? []
-    }
+    private var reservedCount: Int { reserved.count + (secure?.reserved.count ?? 0) }
 
     /// Closes the oldest idle connection among those kept for health checks. Returns false where each has a request
     /// under way, or too many are about to close.
     private func evictReserved() -> Bool {
-        if let oldest = reservedBeginners.min(by: { $0.startedAt < $1.startedAt }) {
+        if let oldest = secure?.reserved.first {
             oldest.close()
             return true
         }

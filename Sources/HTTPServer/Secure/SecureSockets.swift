@@ -9,6 +9,8 @@ import TLS
     private var listeners: [SecureListener] = []
     private var table = SocketTable<SecureConnection>(kind: 2)
     private var queue = HandshakeQueue()
+    /// The connections of the reserve, oldest first, and perhaps some whose request has come or that are closed.
+    private var reserve: [SecureConnection] = []
     /// Connections whose answers the library is about to write.
     private var answered: [SecureConnection] = []
     private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: scratchBytes, alignment: 64)
@@ -42,6 +44,7 @@ import TLS
         let connection = SecureConnection(
             socket, in: self, loop: loop, tag: table.nextTag, peer: peer, claim, for: daemon)
         table.insert(connection)
+        if claim.kind == .reserved { reserve.append(connection) }
         if !connection.watch() { connection.close() }
     }
 
@@ -60,6 +63,12 @@ import TLS
 
     /// The connections without a request so far.
     var beginners: [SecureConnection] { table.all.filter(\.isBeginning) }
+
+    /// The connections of the reserve without a request so far, oldest first.
+    var reserved: [SecureConnection] {
+        reserve.removeAll { !$0.isBeginning }
+        return reserve
+    }
 
     // MARK: From the loop
 
@@ -129,6 +138,7 @@ import TLS
         listeners = []
         for connection in table.all { connection.close() }
         answered = []
+        reserve = []
         queue = HandshakeQueue()
     }
 }
