@@ -163,6 +163,11 @@ class Server:
     def url(self):
         return f"{self.scheme}://127.0.0.1:{self.port}"
 
+    @property
+    def bound(self):
+        """What `--listen` names to have the same address again."""
+        return f"{'https://' if self.scheme == 'https' else ''}127.0.0.1:{self.port}"
+
     def start(self):
         return self.launch().come_up()
 
@@ -264,7 +269,7 @@ class Server:
         if self.process.poll() is None:
             self.stop()
         if same_port:
-            self.asked.listen = [f"{'https://' if self.scheme == 'https' else ''}127.0.0.1:{self.port}"]
+            self.asked.listen = [self.asked.bound]
         return self.start()
 
     def _reap(self):

@@ -59,7 +59,7 @@ def test_a_log_with_keys_is_not_served_without_tokens(new_server, tokens, tmp_pa
     server.start()
     assert run("keys", "revoke", id, "--server", server.url, "--token", TOKEN).returncode == 0
     server.stop()
-    server.flags = []
+    del server.flags[:2]  # without tokens
     server.start()
 
 

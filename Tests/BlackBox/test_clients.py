@@ -90,7 +90,12 @@ def running(command, directory, **env):
         process.stdout.close()
 
 
-@pytest.mark.parametrize("name", ["follow.py", *(pytest.param(name, marks=pytest.mark.heavy) for name in ("follow.mjs", "follow.go", "follow.swift"))])
+# Foundation trusts the authorities of the system alone.
+SWIFT = pytest.mark.not_by_tls("its program trusts no authority of the tests")
+
+
+@pytest.mark.parametrize("name", ["follow.py", *(pytest.param(name, marks=pytest.mark.heavy) for name in ("follow.mjs", "follow.go")),
+                                  pytest.param("follow.swift", marks=[pytest.mark.heavy, SWIFT])])
 def test_a_follower_misses_and_repeats_nothing(name, new_server, tmp_path):
     command = built(tmp_path, name)
     server = new_server()
@@ -115,7 +120,7 @@ def test_a_follower_misses_and_repeats_nothing(name, new_server, tmp_path):
         assert shown == told[:len(shown)]
 
         server.kill9()  # and its history is gone with its disk
-        other = new_server(listen=[f"127.0.0.1:{server.port}"])
+        other = new_server(listen=[server.bound])
         words = line().split()
         while words[0] == "fired":  # what was under way
             words = line().split()
@@ -145,7 +150,8 @@ def test_a_follower_waits_for_a_server_that_its_proxy_does_not_reach(name, new_s
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", ["follow.swift", *(pytest.param(name, marks=pytest.mark.heavy) for name in ("follow.py", "follow.mjs", "follow.go"))])
+@pytest.mark.parametrize("name", [pytest.param("follow.swift", marks=SWIFT),
+                                  *(pytest.param(name, marks=pytest.mark.heavy) for name in ("follow.py", "follow.mjs", "follow.go"))])
 def test_a_follower_has_a_token_and_ends_where_it_is_refused(name, new_server, tmp_path):
     command = built(tmp_path, name)
     (tmp_path / "tokens").write_text("the-right-one-of-two\n")

@@ -150,6 +150,7 @@ def test_a_stream_whose_answer_comes_during_a_stop_ends_with_it(forwarder):
 
 
 @pytest.mark.thorough
+@pytest.mark.not_by_tls("its clients are bare sockets")
 def test_readers_that_read_nothing_or_vanish_leave_the_others_their_room(forwarder):
     owner, entry = forwarder(), forwarder()
     owner.client.batch([{"after": "1h", "payload": "x" * 3000}] * 1000, query="?results=brief").expect(200)
@@ -501,6 +502,7 @@ def test_a_server_with_another_token_forwards_nothing_and_says_why(forwarder, ne
 
 
 @pytest.mark.heavy
+@pytest.mark.not_by_tls("its clients are bare sockets")
 def test_a_client_that_does_not_read_holds_a_bounded_part_of_a_stream(both):
     owner, entry = both
     lines = [{"id": f"unread-{n}", "after": "1h", "payload": "x" * 4000, "labels": {"of": "unread"}} for n in range(2500)]
@@ -530,6 +532,7 @@ def test_a_client_that_does_not_read_holds_a_bounded_part_of_a_stream(both):
 
 
 @pytest.mark.heavy
+@pytest.mark.not_by_tls("its clients are bare sockets")
 def test_a_thousand_clients_at_once_share_the_connections_between_the_servers(both):
     owner, entry = both
     sockets = [socket.create_connection(("127.0.0.1", entry.port), PATIENCE) for _ in range(1000)]
@@ -561,6 +564,7 @@ def test_a_request_that_crosses_the_end_of_an_idle_connection_is_sent_again(forw
 
 
 @pytest.mark.heavy
+@pytest.mark.not_by_tls("its clients are bare sockets")
 def test_a_request_whose_client_gave_up_while_it_waited_is_not_sent(forwarder):
     owner, entry = forwarder(), forwarder()
     owner.client.create(id="t", after="1h")

@@ -66,6 +66,7 @@ def test_pipelined_requests_are_answered_in_order(api, name):
     assert answers.rstrip().endswith(b"}") and b'"suspended"' in answers.rsplit(b"HTTP/1.1", 1)[1]
 
 
+@pytest.mark.not_by_tls("its clients are bare sockets")
 @pytest.mark.parametrize("version", ["1.0", "1.1"])
 def test_a_client_that_half_closes_gets_its_wait_and_its_stream(api, version):
     id = api.create(every="1h")["id"]

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 import faults
 from server import FORWARDED
 from test_http import head, status
@@ -19,6 +21,7 @@ def test_a_method_that_is_no_word_is_400_and_no_danger_to_the_log(new_server):
     assert all(0x20 <= byte < 0x7f or byte == 0x0a for byte in server.asked.log.read_bytes())
 
 
+@pytest.mark.not_by_tls("a socket with TLS is watched before its stream")
 def test_a_socket_that_the_kernel_can_not_watch_becomes_no_stream(new_server, tmp_path):
     library = faults.build(tmp_path, Path(__file__).with_name("unwatched.c"))
     full = tmp_path / "full"

@@ -102,7 +102,7 @@ def test_an_import_goes_on_after_a_restart_of_the_server(new_server, tmp_path):
     source.client.batch([f'{{"id": "t{n}", "after": "1h"}}' for n in range(MANY)], "?results=brief").expect(200)
     file = tmp_path / "timers.ndjson"
     run("export", "--drain", "--server", source.url, file)
-    target.listen = [f"127.0.0.1:{target.port}"]
+    target.listen = [target.bound]
     sending = subprocess.Popen([binary(), "import", "--server", target.url, file], stdout=subprocess.PIPE, text=True, env=environment())
     while sum(target.client.get("/v1/stats").json["timers"].values()) < 100:
         assert sending.poll() is None

@@ -83,6 +83,7 @@ def test_a_certificate_that_has_expired_is_told(shown):
     assert "the server's certificate has expired" in said and HINT not in said
 
 
+@pytest.mark.not_by_tls("its server has no TLS")
 def test_a_server_without_tls_is_told(new_server):
     server = new_server(listen=["127.0.0.1:0"])
     assert "speaks no TLS" in untrusted(f"https://127.0.0.1:{server.port}", "--ca", root())
@@ -107,6 +108,7 @@ def test_a_file_of_authorities_that_can_not_be_used_is_named(tls, tmp_path):
     assert str(tmp_path / "nonsense") in untrusted(tls.url, "--ca", tmp_path / "nonsense")
 
 
+@pytest.mark.not_by_tls("its server has no TLS")
 def test_a_file_of_authorities_does_not_matter_without_tls(new_server, tmp_path):
     server = new_server(listen=["127.0.0.1:0"])
     assert run("stats", "--server", server.url, env={"TIMERD_CA": str(tmp_path / "absent")}).returncode == 0
