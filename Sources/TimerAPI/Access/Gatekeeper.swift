@@ -65,18 +65,14 @@ final class Gatekeeper {
         }
     }
 
-    /// Judges a credential that only the owner of the log can judge, as this server may own it by now. Returns the
-    /// refusal; nil where the request may go on.
-    func refusalOfUnproved(_ ticket: Ticket) -> Problem? {
-        guard ticket.principal.isUnproved else { return nil }
+    /// Judges a credential that only the owner of the log can judge, as this server may own it by now.
+    ///
+    /// - Throws: the refusal.
+    func judgeUnproved(_ ticket: Ticket) throws(Problem) {
+        guard ticket.principal.isUnproved else { return }
         _ = follow()
-        do throws(Problem) {
-            try ticket.authenticate(ticket.route, by: gate, isNew: true)
-            if ticket.principal.isUnproved { return .cannotJudge(owner: context.service.owner) }
-            try Routing.checkScope(ticket)
-            return nil
-        } catch {
-            return error
-        }
+        try ticket.authenticate(ticket.route, by: gate, isNew: true)
+        if ticket.principal.isUnproved { throw .cannotJudge(owner: context.service.owner) }
+        try Routing.checkScope(ticket)
     }
 }

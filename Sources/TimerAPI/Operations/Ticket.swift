@@ -100,7 +100,7 @@ package final class Ticket {
     /// itself is in the response.
     func releaseMemory() {
         operation = .none
-        trace = []
+        if !trace.isEmpty { trace = [] }
         outcome = .gone
         document.reset(keeping: APILimits.keptBytes)
         if view.definition.capacity > APILimits.keptBytes { view.definition = [] }

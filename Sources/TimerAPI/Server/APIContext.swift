@@ -131,14 +131,13 @@ final class APIContext: Sendable {
     /// The URL of the node that answers for the timers; nil if this one does, or if it is unknown.
     private var owner: String? { service.ownsLog ? nil : service.owner }
 
-    /// Returns the problem for which the server answers no requests about timers now; nil if it answers them, or the
-    /// request is not about timers.
-    func refusal(of ticket: Ticket) -> Problem? {
-        if !ticket.route.isAboutTimers { return nil }
+    /// Refuses a request about timers while the server answers none.
+    func checkRole(_ ticket: Ticket) throws(Problem) {
+        if !ticket.route.isAboutTimers { return }
         switch service.role {
-        case .serving: return nil
-        case .leaseOver: return .leaseOver
-        case .standby: return elsewhere(ticket)
+        case .serving: return
+        case .leaseOver: throw .leaseOver
+        case .standby: throw elsewhere(ticket)
         }
     }
 

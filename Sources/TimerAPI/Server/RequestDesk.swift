@@ -51,7 +51,7 @@ extension TimerHandler {
     // MARK: What a desk asks for
 
     /// Whether this server answers a request itself by now.
-    package func answersItself(_ ticket: Ticket) -> Bool { context.refusal(of: ticket) == nil }
+    package func answersItself(_ ticket: Ticket) -> Bool { (try? context.checkRole(ticket)) != nil }
 
     /// Begins a request here that a desk had taken.
     package func answerLocally(_ ticket: Ticket) {

@@ -120,19 +120,16 @@ package final class TimerHandler: LoopHandler {
             ticket.outcome = page
             return respond(ticket)
         }
-        if !ticket.route.isAboutTimers, let refusal = gatekeeper.refusalOfUnproved(ticket) {
-            return respond(ticket, with: refusal)
-        }
-        if let refusal = context.refusal(of: ticket) {
-            if refusal.kind == .ownerUnavailable && forward(ticket) { return }
-            return respond(ticket, with: refusal)
+        do throws(Problem) { try context.checkRole(ticket) } catch {
+            if error.kind == .ownerUnavailable && forward(ticket) { return }
+            return respond(ticket, with: error)
         }
         begin(ticket)
     }
 
     /// Begins a request that this server answers itself.
     func begin(_ ticket: Ticket) {
-        if let refusal = gatekeeper.refusalOfUnproved(ticket) { return respond(ticket, with: refusal) }
+        do throws(Problem) { try gatekeeper.judgeUnproved(ticket) } catch { return respond(ticket, with: error) }
         if ticket.route == .export { return beginExport(ticket) }
         reader.readIdempotencyKey(ticket)
         reader.readTrace(ticket)

@@ -132,9 +132,9 @@ public final class TimerService: Sendable {
 
     /// Whether this process may answer for timers.
     public var role: ServerRole {
-        guard let place else { return .serving }
-        guard ownsLog else { return .standby(owner: place.owner) }
-        return place.lease.isValid ? .serving : .leaseOver
+        guard let lease = shared.lease else { return .serving }
+        guard ownsLog else { return .standby(owner: owner) }
+        return lease.isValid ? .serving : .leaseOver
     }
 
     /// Position beyond which this process has given and shown nothing, so that the next owner of the log may begin
