@@ -34,10 +34,14 @@ public struct RequestHeaders: Sendable {
     }
 
     /// The number of lines that have that name.
-    public func count(of name: StaticString) -> Int {
-        var count = 0
-        for index in fields.indices where isNamed(name, at: index) { count += 1 }
-        return count
+    public func count(of name: StaticString) -> Int { lines(name)?.count ?? 0 }
+
+    /// The value of the first line of that name, and the number of such lines; nil if there are none.
+    public func lines(_ name: StaticString) -> (first: HeaderValue, count: Int)? {
+        guard let first = fields.indices.first(where: { isNamed(name, at: $0) }) else { return nil }
+        var count = 1
+        for index in (first + 1)..<fields.count where isNamed(name, at: index) { count += 1 }
+        return (value(at: first), count)
     }
 
     /// Every value of that name, in order. Allocates, so it is meant for the few headers that may repeat.

@@ -158,13 +158,13 @@ final class Gate {
     }
 
     private static func authorization(of exchange: Exchange) throws(Problem) -> ArraySlice<UInt8> {
-        guard exchange.headers.count(of: "authorization") < 2 else {
-            throw Problem(.invalidRequest, "`Authorization` is given twice: send the one that is meant")
-        }
-        guard let line = exchange.header("authorization")?.bytes else {
+        guard let lines = exchange.headers.lines("authorization") else {
             throw Problem(.unauthorized, "send `Authorization: Bearer` with a token or a key")
         }
-        return line
+        guard lines.count == 1 else {
+            throw Problem(.invalidRequest, "`Authorization` is given twice: send the one that is meant")
+        }
+        return lines.first.bytes
     }
 
     /// Returns the credential of an `Authorization` line; nil where it has another scheme.

@@ -54,9 +54,9 @@ enum Principal: Sendable {
     ///
     /// - Parameter id: the id of the timer; nil where the request names none.
     func check(_ scope: KeyScopes, timer id: [UInt8]?) throws(Problem) {
-        guard let key else { return }
-        if !allows(scope) { throw .forbidden(scope) }
-        try RouteScope.check(key, timer: id)
+        guard case .key(let holder) = self else { return }
+        if !holder.scopes.contains(scope) { throw .forbidden(scope) }
+        try RouteScope.check(holder, timer: id)
     }
 }
 
@@ -122,14 +122,14 @@ final class Credential {
 
 /// Comparisons whose time does not show how much of a text was right.
 enum ConstantTime {
-    static func equals(_ left: [UInt8], _ right: some RandomAccessCollection<UInt8>) -> Bool {
-        var difference = UInt8(left.count == right.count ? 0 : 1)
-        var place = right.startIndex
-        for byte in left {
-            let isInside = place < right.endIndex
-            difference |= byte ^ (isInside ? right[place] : 0)
-            if isInside { right.formIndex(after: &place) }
-        }
+    /// Whether two texts are the same. The time taken is that of all of `left`, which is compared with itself where the
+    /// lengths differ.
+    static func equals(_ left: [UInt8], _ right: ArraySlice<UInt8>) -> Bool {
+        let isAsLong = left.count == right.count
+        let bytes = left.span
+        let others = isAsLong ? right.span : bytes
+        var difference: UInt8 = isAsLong ? 0 : 1
+        for index in bytes.indices { difference |= bytes[index] ^ others[index] }
         return difference == 0
     }
 }

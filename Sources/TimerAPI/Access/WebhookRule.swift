@@ -15,7 +15,11 @@ struct WebhookRule {
 
     /// - Parameter signsByDefault: whether the server has a default secret.
     init(_ principal: Principal, signsByDefault: () -> Bool) {
-        needsOwnSecret = principal.key.map { !$0.idPrefix.isEmpty } ?? false && signsByDefault()
+        guard case .key(let holder) = principal, !holder.key.idPrefix.isEmpty else {
+            needsOwnSecret = false
+            return
+        }
+        needsOwnSecret = signsByDefault()
     }
 
     /// Returns `definition`, unless its webhook breaks the rule and is not that of `present`.

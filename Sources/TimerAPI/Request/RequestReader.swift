@@ -30,7 +30,8 @@ struct RequestReader {
 
     /// Reads the idempotency key of a POST that has one.
     func readIdempotencyKey(_ ticket: Ticket) {
-        guard let value = ticket.exchange.header("idempotency-key") else { return }
+        let mayHaveOne = ticket.exchange.method == .post && !ticket.route.hasOneEffect || ticket.route.isAboutKeys
+        guard mayHaveOne, let lines = ticket.exchange.headers.lines("idempotency-key") else { return }
         if ticket.route.isAboutKeys {
             return ticket.fail(
                 Problem(.invalidRequest, "requests about keys take no `Idempotency-Key`: a secret is shown once"))
@@ -39,10 +40,10 @@ struct RequestReader {
             return ticket.fail(
                 Problem(.invalidRequest, "a test of a webhook takes no `Idempotency-Key`: its answer is not kept"))
         }
-        guard ticket.exchange.method == .post, ticket.route.takesKeys else { return }
-        guard ticket.exchange.headers.count(of: "idempotency-key") == 1 else {
+        guard lines.count == 1 else {
             return ticket.fail(Problem(.invalidRequest, "`Idempotency-Key` is given more than once"))
         }
+        let value = lines.first
         guard (1...APILimits.keyBytes).contains(value.bytes.count), value.bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else {
             return ticket.fail(Problem(.invalidRequest, "`Idempotency-Key` is 1 to 128 visible ASCII characters"))

@@ -5,13 +5,13 @@ extension TraceContext {
     /// Reads the trace context of a request; nil where the request has none, or a malformed one. A second
     /// `traceparent` is malformed; several lines of `tracestate` are one list.
     init?(_ headers: RequestHeaders) {
-        guard let parent = headers.first("traceparent"), headers.count(of: "traceparent") == 1 else { return nil }
+        guard let parents = headers.lines("traceparent"), parents.count == 1 else { return nil }
         var state: [UInt8] = []
         for line in headers.all("tracestate") where state.count <= Self.mostStateBytes {
             if !state.isEmpty { state.append(UInt8(ascii: ",")) }
             state += line.bytes
         }
-        self.init(parent: parent.bytes, state: state)
+        self.init(parent: parents.first.bytes, state: state)
     }
 }
 

@@ -68,15 +68,15 @@ extension Route {
 extension RouteScope {
     /// Refuses a request of a key that lacks the scope, or that has a prefix and may send no such request. The timer's
     /// own id is judged by `check`, once it is read.
-    func check(_ key: AccessKey) throws(Problem) {
-        if case .scope(let scope) = need, !key.scopes.allow(scope) { throw .forbidden(scope) }
-        if timers == .any, !key.idPrefix.isEmpty { throw .forbiddenBeyond(key.idPrefix) }
+    func check(_ holder: KeyHolder) throws(Problem) {
+        if case .scope(let scope) = need, !holder.scopes.isSuperset(of: scope) { throw .forbidden(scope) }
+        if timers == .any, !holder.key.idPrefix.isEmpty { throw .forbiddenBeyond(holder.key.idPrefix) }
     }
 
     /// Refuses a request about the timer with this id, nil where the request names none, of a key that is for others:
     /// whether or not there is such a timer.
-    static func check(_ key: AccessKey, timer id: [UInt8]?) throws(Problem) {
-        if key.idPrefix.isEmpty { return }
-        guard let id, key.isFor(timer: id) else { throw .forbiddenBeyond(key.idPrefix) }
+    static func check(_ holder: KeyHolder, timer id: [UInt8]?) throws(Problem) {
+        if holder.key.idPrefix.isEmpty { return }
+        guard let id, holder.key.isFor(timer: id) else { throw .forbiddenBeyond(holder.key.idPrefix) }
     }
 }

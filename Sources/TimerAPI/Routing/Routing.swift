@@ -120,12 +120,12 @@ extension Routing {
             return try gate.checkOrigin(exchange, nil)
         }
         var match = RouteMatch.unknown
-        var malformed: Problem?
+        var malformed: Target.Malformed?
         do throws(Target.Malformed) {
             try ticket.target.read(exchange.target)
             match = Routing.match(ticket.target.parts)
         } catch {
-            malformed = Problem(.invalidRequest, error.detail)
+            malformed = error
         }
         var route: Route?
         if case .route(let known, let parameter) = match {
@@ -136,7 +136,7 @@ extension Routing {
         }
         try ticket.authenticate(route, by: gate)
         try gate.checkOrigin(exchange, route)
-        if let malformed { throw malformed }
+        if let malformed { throw Problem(.invalidRequest, malformed.detail) }
         switch match {
         case .route(.problem, let slug) where ProblemKind(slug: Array(slug)) == nil:
             throw Problem(.notFound, "nothing is at this path")
@@ -157,17 +157,17 @@ extension Routing {
     static func checkScope(_ ticket: Ticket) throws(Problem) {
         guard case .key(let holder) = ticket.principal else { return }
         let scope = ticket.route.scope(ticket.exchange.method)
-        try scope.check(holder.key)
+        try scope.check(holder)
         switch scope.timers {
         case .none, .any, .inBody: break
-        case .inPath: try RouteScope.check(holder.key, timer: ticket.parameter)
+        case .inPath: try RouteScope.check(holder, timer: ticket.parameter)
         case .inQuery:
             let timers = ticket.target.parameters.filter { $0.name == "timer" }
-            if timers.isEmpty { try RouteScope.check(holder.key, timer: nil) }
-            for timer in timers { try RouteScope.check(holder.key, timer: timer.value) }
+            if timers.isEmpty { try RouteScope.check(holder, timer: nil) }
+            for timer in timers { try RouteScope.check(holder, timer: timer.value) }
         }
         // Whether a condition holds would show the version of a timer that the key can't read.
-        if ticket.principal.isKickOnly, scope.need != .anyKey, ticket.exchange.header("if-match") != nil {
+        if !holder.scopes.contains(.read), scope.need != .anyKey, ticket.exchange.header("if-match") != nil {
             throw .forbidden(.read)
         }
     }

@@ -28,7 +28,7 @@ struct RouteScopeTests {
 
     /// The problem for which a key is refused; nil where it is let in.
     private static func refusal(_ key: AccessKey, _ route: Route, _ method: HTTPMethod) -> Problem? {
-        do throws(Problem) { try route.scope(method).check(key) } catch { return error }
+        do throws(Problem) { try route.scope(method).check(KeyHolder(key)) } catch { return error }
         return nil
     }
 
@@ -111,11 +111,11 @@ struct RouteScopeTests {
 
     @Test func `another timer is refused, whether or not it is there`() throws {
         let key = try Self.key(.write, idPrefix: "job-")
-        #expect(throws: Never.self) { try RouteScope.check(key, timer: Array("job-1".utf8)) }
-        #expect(throws: Never.self) { try RouteScope.check(Self.key(.write), timer: nil) }
+        #expect(throws: Never.self) { try RouteScope.check(KeyHolder(key), timer: Array("job-1".utf8)) }
+        #expect(throws: Never.self) { try RouteScope.check(KeyHolder(Self.key(.write)), timer: nil) }
         for id in ["other", "job", nil] {
             do throws(Problem) {
-                try RouteScope.check(key, timer: id.map { Array($0.utf8) })
+                try RouteScope.check(KeyHolder(key), timer: id.map { Array($0.utf8) })
                 Issue.record("\(id ?? "no id") is let in")
             } catch {
                 #expect(error.kind == .forbidden && error.idPrefix == Array("job-".utf8))
