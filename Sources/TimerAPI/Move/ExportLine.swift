@@ -41,9 +41,7 @@ enum ExportLine {
         json.beginObject()
         json.key("timer")
         write(view.definition.span, showsSecrets: showsSecrets, &json)
-        guard let layout = Definition.layout(view.definition.span) else {
-            preconditionFailure("a view holds a definition that decodes: it was checked on its way in")
-        }
+        let layout = Definition.checkedLayout(view.definition.span)
         json.key("state")
         write(
             TimerArrival(view.progress, view.kicks, layout.rules, createdAt: layout.createdAt, at: view.now), &json)

@@ -90,9 +90,7 @@ struct Differences {
     /// The JSON pointers to the fields, those of the present timer first; the whole document if there is no timer.
     var pointers: [String] {
         guard let old = Definition.layout(present.span) else { return [""] }
-        guard let new = Definition.layout(declared.span) else {
-            preconditionFailure("a declared definition is encoded by `Definition.encode`")
-        }
+        let new = Definition.checkedLayout(declared.span)
         let (before, after) = (Self.fields(present), Self.fields(declared))
         let values = Dictionary(before, uniquingKeysWith: { first, _ in first })
         let others = Dictionary(after, uniquingKeysWith: { first, _ in first })

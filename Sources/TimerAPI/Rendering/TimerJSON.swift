@@ -9,9 +9,7 @@ public enum TimerJSON {
     /// - Parameter seesMasks: whether the reader may not see the path of the webhook's URL and the values of its headers.
     package static func write(_ view: TimerView, seesMasks: Bool = false, _ json: inout JSONWriter) {
         let definition = view.definition.span
-        guard let layout = Definition.layout(definition) else {
-            preconditionFailure("a view holds a definition that decodes: it was checked on its way in")
-        }
+        let layout = Definition.checkedLayout(definition)
         json.beginObject()
         writeID("id", definition, &json)
         writeRules(layout.rules, &json)

@@ -48,9 +48,7 @@ enum MergePatch {
     /// Returns the body that would create the timer of `definition`, without defaults: a patch is applied to it.
     /// Secrets are masked.
     static func base(_ definition: [UInt8]) -> [UInt8] {
-        guard let layout = Definition.layout(definition.span) else {
-            preconditionFailure("it decodes: it was checked on its way in")
-        }
+        let layout = Definition.checkedLayout(definition.span)
         let rules = layout.rules
         return JSONWriter.object { json in
             TimerJSON.writeID("id", definition.span, &json)

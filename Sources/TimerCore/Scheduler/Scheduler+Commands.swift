@@ -101,7 +101,7 @@ extension Scheduler {
 
     /// Whether `definition` has another webhook than the timer at `slot`.
     private func changesWebhook(_ slot: SlotIndex, _ definition: [UInt8]) -> Bool {
-        let new = Definition.layout(definition.span, crons: crons)?.webhook ?? 0..<0
+        let new = Definition.checkedLayout(definition.span, crons: crons).webhook ?? 0..<0
         let webhook = layout(slot).webhook ?? 0..<0
         return withDefinition(slot) { old in
             !Definition.equal(old.extracting(webhook), definition.span.extracting(new))

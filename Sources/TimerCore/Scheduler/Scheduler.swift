@@ -106,10 +106,7 @@ public struct Scheduler: ~Copyable {
     /// Returns the layout of a timer's definition.
     func layout(_ slot: SlotIndex) -> Definition.Layout {
         let crons = crons
-        guard let layout = withDefinition(slot, { Definition.layout($0, crons: crons) }) else {
-            preconditionFailure("the table holds only definitions that decode: they are checked on the way in")
-        }
-        return layout
+        return withDefinition(slot) { Definition.checkedLayout($0, crons: crons) }
     }
 
     /// Runs `body` on a timer's webhook, as its writer encoded it; nil if it has none.
@@ -120,10 +117,7 @@ public struct Scheduler: ~Copyable {
 
     /// Returns the rules of a definition that a client sent.
     func rules(_ definition: Span<UInt8>) -> TimerRules {
-        guard let rules = Definition.layout(definition, crons: crons)?.rules else {
-            preconditionFailure("a definition is encoded by `Definition.encode`")
-        }
-        return rules
+        Definition.checkedLayout(definition, crons: crons).rules
     }
 
     /// Returns the position of the newest record about a timer: an answer that shows the timer waits until that
