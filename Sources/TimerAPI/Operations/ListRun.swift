@@ -161,7 +161,7 @@ final class ListRun {
         var view = TimerView()
         turn.copy(slot, into: &view)
         bytes += view.definition.count + APILimits.shownBytes
-        members.append((view, behind))
+        members.append((consume view, behind))
     }
 
     /// Ends the page after its first `count` timers.
@@ -171,10 +171,10 @@ final class ListRun {
     }
 
     private func matches(_ scheduler: borrowing Scheduler, _ slot: SlotIndex, _ now: Now) -> Bool {
-        let progress = scheduler.progress(slot)
-        if !states.isEmpty && !states.contains(progress.state) { return false }
+        if !states.isEmpty && !states.contains(scheduler.progress(slot).state) { return false }
         if let alarms {
             guard scheduler.kicks(slot) != nil else { return false }
+            let progress = scheduler.progress(slot)
             if alarms ? !progress.isAlarming : progress.flags.contains(.stalled) { return false }
         }
         if !idPrefix.isEmpty {
@@ -182,7 +182,8 @@ final class ListRun {
             guard scheduler.withDefinition(slot, { Definition.id($0, startsWith: idPrefix) }) else { return false }
         }
         if let dueBefore {
-            guard let next = progress.nextFireAt(scheduler.rules(slot), now), next < dueBefore else { return false }
+            let next = scheduler.progress(slot).nextFireAt(scheduler.rules(slot), now)
+            guard let next, next < dueBefore else { return false }
         }
         if !kinds.isEmpty && !kinds.contains(scheduler.rules(slot).schedule.kind) { return false }
         let labels = labels

@@ -93,7 +93,8 @@ enum Renderer {
     private static func fillTimer(_ status: Int, _ ticket: Ticket) {
         let version = ticket.view.progress.version
         let eventID = EventID(ticket.view.eventID)
-        if ticket.principal.isKickOnly {
+        let principal = ticket.principal
+        if principal.isKickOnly {
             ticket.exchange.response.status = 204
             return
         }
@@ -114,8 +115,7 @@ enum Renderer {
                 text.append(copying: id.span)
             }
         }
-        let seesMasks = ticket.principal.seesMasks
-        fillJSON(ticket) { TimerJSON.write(ticket.view, seesMasks: seesMasks, &$0) }
+        fillJSON(ticket) { TimerJSON.write(ticket.view, seesMasks: principal.seesMasks, &$0) }
     }
 
     private static func fillFires(_ fires: [Int64], _ ticket: Ticket) {
@@ -133,13 +133,14 @@ enum Renderer {
         fillJSON(ticket) { json in
             json.beginObject()
             json.beginArray("timers")
-            for (index, member) in run.members.enumerated() {
+            let members = run.members
+            for index in members.indices {
                 // Escapes may make a timer longer than the run has estimated.
                 if json.count >= APILimits.pageBytes {
                     run.cut(to: index)
                     break
                 }
-                TimerJSON.write(member.view, seesMasks: seesMasks, &json)
+                TimerJSON.write(members[index].view, seesMasks: seesMasks, &json)
             }
             json.endArray()
             json.member("next", text: run.next?.text)
