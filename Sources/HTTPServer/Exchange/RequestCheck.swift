@@ -26,10 +26,10 @@ enum RequestCheck {
         for index in 0..<headers.count {
             let name = headers.nameRange(at: index)
             let value = headers.valueRange(at: index)
-            guard !name.isEmpty, name.allSatisfy({ HTTPToken.allows(bytes[$0]) }) else {
+            guard isName(bytes.span.extracting(name)) else {
                 throw .badRequest("a header name has a character that it may not have")
             }
-            guard value.allSatisfy({ bytes[$0] >= 0x20 && bytes[$0] != 0x7F || bytes[$0] == 0x09 }) else {
+            guard isValue(bytes.span.extracting(value)) else {
                 throw .badRequest("a header value has a control character")
             }
             switch name.count {
@@ -85,6 +85,18 @@ enum RequestCheck {
         }
         guard !digits.isEmpty else { throw .badRequest("Content-Length is no length") }
         return length
+    }
+
+    private static func isName(_ bytes: Span<UInt8>) -> Bool {
+        for index in bytes.indices where !HTTPToken.allows(bytes[index]) { return false }
+        return !bytes.isEmpty
+    }
+
+    private static func isValue(_ bytes: Span<UInt8>) -> Bool {
+        for index in bytes.indices {
+            guard bytes[index] >= 0x20 && bytes[index] != 0x7F || bytes[index] == 0x09 else { return false }
+        }
+        return true
     }
 
     private static func isHostByte(_ byte: UInt8) -> Bool {
