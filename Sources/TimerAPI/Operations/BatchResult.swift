@@ -84,13 +84,13 @@ enum BatchResult {
         json.beginObject()
         json.key("status")
         switch self {
-        case .timer(_, let id, _) where principal.isKickOnly, .whole(_, let id, _) where principal.isKickOnly:
+        case .timer(let status, let id, let version):
+            json.integer(principal.isKickOnly ? 204 : Int64(status))
+            json.member("id", text: id)
+            if !principal.isKickOnly { json.member("version", version) }
+        case .whole(_, let id, _) where principal.isKickOnly:
             json.integer(204)
             json.member("id", text: id)
-        case .timer(let status, let id, let version):
-            json.integer(Int64(status))
-            json.member("id", text: id)
-            json.member("version", version)
         case .whole(let status, _, let view):
             json.integer(Int64(status))
             json.key("timer")
