@@ -26,6 +26,7 @@ server_module.PATIENCE = PATIENCE = 120.0
 PAYLOAD = "x" * 254
 TIMER = {"after": "30d", "payload": PAYLOAD}
 BATCH = 100  # timers a request
+TOKEN = "a-token-of-the-benchmarks"
 SOON = 8.0  # seconds within which the timers of `fire` are made, even on a busy machine
 PAUSE = 0.05  # seconds between two polls
 
@@ -33,13 +34,16 @@ PAUSE = 0.05  # seconds between two polls
 class Connection:
     """A connection that is kept open; each request is sent in one piece, so that it arrives in one."""
 
-    def __init__(self, port):
+    def __init__(self, port, credential=None):
+        self.credential = credential
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.answers = self.socket.makefile("rb")
 
     def request(self, method, target, body=None, content_type="application/json", status=200):
         head = f"{method} {target} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        if self.credential:
+            head += f"Authorization: Bearer {self.credential}\r\n"
         if body is not None:
             head += f"Content-Type: {content_type}\r\nContent-Length: {len(body)}\r\n"
         self.socket.sendall(f"{head}\r\n{body or ''}".encode())
@@ -74,10 +78,19 @@ class Benchmark:
     """Operations on a running server, and the two counts of them that are compared."""
     counts: tuple[int, int]
     run: Callable[[Connection, int], None]
+    asks: bool = False  # for a credential: the connection has a token
 
 
 def get(connection, count):
     connection.batch([{"id": "one", **TIMER}])
+    for _ in range(count):
+        connection.request("GET", "/v1/timers/one")
+
+
+def get_with_key(connection, count):
+    _, key = connection.request("POST", "/v1/keys", json.dumps({"name": "reader", "scopes": ["read"]}), status=201)
+    connection.batch([{"id": "one", **TIMER}])
+    connection.credential = json.loads(key)["secret"]
     for _ in range(count):
         connection.request("GET", "/v1/timers/one")
 
@@ -122,6 +135,7 @@ def recover(connection, count):
 
 BENCHMARKS = {
     "server.get": Benchmark((500, 2500), get),
+    "server.get-with-key": Benchmark((500, 2500), get_with_key, asks=True),
     "server.create": Benchmark((250, 1250), create),
     "server.suspend": Benchmark((250, 1250), suspend),
     "server.batch-create": Benchmark((1000, 5000), batch),
@@ -139,8 +153,12 @@ def run(name, count, command, binary):
             with Server(command=[binary], data=directory / "data") as filled:
                 Connection(filled.port).batch([TIMER] * count)
                 filled.stop()
-        with Server(command=command, data=directory / "data") as measured:
-            BENCHMARKS[name].run(Connection(measured.port), count)
+        token, flags = TOKEN if BENCHMARKS[name].asks else None, []
+        if token:
+            (directory / "tokens").write_text(f"{token}\n")
+            flags = ["--token-file", directory / "tokens"]
+        with Server(*flags, command=command, data=directory / "data", token=token) as measured:
+            BENCHMARKS[name].run(Connection(measured.port, token), count)
             measured.stop()
     finally:
         shutil.rmtree(directory, ignore_errors=True)
