@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly SWIFT_MAJOR=6 SWIFT_MINOR=3
 readonly REQUIREMENTS=Tests/BlackBox/requirements.txt
 readonly STAMP=.venv/requirements.installed
-readonly PROMETHEUS=.build/prometheus PROXIES=.build/proxies
+readonly PROMETHEUS=.build/prometheus RECIPES=.build/recipes
 # Says whether an installation of PostgreSQL's server makes a database, and starts it.
 readonly CREATE_CLUSTER=/etc/postgresql-common/createcluster.conf
 # How long another apt may hold its locks.
@@ -136,11 +136,13 @@ get_prometheus() {
     unpack "$PROMETHEUS" prometheus
 }
 
-# nginx and Caddy, for the tests of the recipes for proxies.
-get_proxies() {
-    [[ -x $PROXIES/usr/sbin/nginx && -x $PROXIES/usr/bin/caddy ]] && return
-    { command -v nginx >/dev/null || [[ -x /usr/sbin/nginx ]]; } && command -v caddy >/dev/null && return
-    unpack "$PROXIES" nginx caddy
+# nginx, Caddy, hitch and logrotate, for the tests of the documents' recipes; the last two with the library that they need.
+get_recipes() {
+    local name missing=no
+    for name in nginx caddy hitch logrotate; do
+        PATH=$PATH:/usr/sbin:$RECIPES/usr/sbin:$RECIPES/usr/bin command -v "$name" >/dev/null || missing=yes
+    done
+    [[ $missing == no ]] || unpack "$RECIPES" nginx caddy hitch libev4 logrotate libpopt0
 }
 
 # Unpacks Debian packages into a folder. They are not installed, as their installation starts services.
@@ -173,7 +175,7 @@ main() {
     mapfile -t missing < <(missing_packages "$purpose")
     ((${#missing[@]} == 0)) || install_packages "${missing[@]}"
     if [[ $purpose != build ]]; then make_venv; fi
-    if [[ ${1-} == --tests ]]; then get_proxies; fi
+    if [[ ${1-} == --tests ]]; then get_recipes; fi
     if [[ ${1-} == --deploy ]]; then get_prometheus; fi
 }
 

@@ -1,17 +1,19 @@
 """--audit-log: a line for each request that changes or exports something, or is refused for its client."""
 
+import gzip
 import json
 import os
 import select
-import shutil
 import signal
 import subprocess
 
 import pytest
 
 from client import Client
+from documents import blocks
 from patience import PATIENCE
-from server import run
+from recipes import changed, tool, tool_environment
+from server import ROOT, run
 from test_operations import samples
 from timers import INSTANT, poll
 
@@ -121,20 +123,29 @@ def test_sighup_opens_the_file_again(audited, log):
     lines(moved, 1)
 
 
-@pytest.mark.skipif(not shutil.which("logrotate"), reason="there is no logrotate")
 def test_logrotate_rotates_it(audited, log, tmp_path):
-    audited.client.create(id="one")
-    lines(log, 1)
+    """By the rules of docs/OPERATIONS.md, twice: each line is in one file, and the oldest file is compressed."""
+    (_, rules), = blocks(ROOT / "docs/OPERATIONS.md", "logrotate")
     signals = " && ".join(f"kill -HUP {each.pid}" for each in audited.processes)
-    rules = tmp_path / "rules"
-    rules.write_text(f"{log} {{\n  rotate 2\n  postrotate\n    {signals}\n  endscript\n}}\n")
-    rules.chmod(0o600)
+    path = tmp_path / "rules"
+    path.write_text(changed(rules, ("/var/log/timerd/audit.log", log), ("systemctl reload timerd.service", signals)))
+    # logrotate takes no rules that others may write, and works in no directory that they may.
+    path.chmod(0o600)
     tmp_path.chmod(0o700)
-    subprocess.run([shutil.which("logrotate"), "-f", "-s", tmp_path / "state", rules], check=True, capture_output=True, timeout=PATIENCE)
-    poll(lambda: all(RELOADED in each.log_text() for each in audited.processes))
-    audited.client.create(id="two")
+    audited.client.create(id="t0")
     lines(log, 1)
-    lines(log.with_suffix(".log.1"), 1)
+    for number in (1, 2):
+        before = [each.log_text().count(RELOADED) for each in audited.processes]
+        done = subprocess.run([tool("logrotate"), "--force", "--verbose", "--state", tmp_path / "state", path], env=tool_environment(),
+                              capture_output=True, text=True, timeout=PATIENCE)
+        assert done.returncode == 0, done.stderr
+        poll(lambda: [each.log_text().count(RELOADED) for each in audited.processes] == [count + 1 for count in before])
+        audited.client.create(id=f"t{number}")
+        lines(log, 1)
+    [second] = lines(log.with_name("audit.log.1"), 1)
+    first = json.loads(gzip.decompress(log.with_name("audit.log.2.gz").read_bytes()))
+    assert first["status"] == second["status"] == 201 and first["at"] <= second["at"]
+    assert oct(log.stat().st_mode & 0o777) == "0o640"
 
 
 def test_a_restart_goes_on_with_the_file(audited, log):
@@ -152,6 +163,18 @@ def test_a_dash_is_standard_output(new_server):
         assert select.select([pipe], [], [], PATIENCE)[0]
         text += os.read(pipe.fileno(), 65536)
     assert brief([json.loads(line) for line in text.splitlines()]) == [("POST", "/v1/timers", 201, None)]
+
+
+def test_a_dash_whose_reader_has_gone_holds_nothing_up(new_server):
+    """As where the journal, or what keeps a container's log, ends."""
+    server = new_server("--audit-log", "-")
+    server.asked.process.stdout.close()
+    for number in range(3):
+        server.client.create(id=f"t{number}")
+    poll(lambda: "Broken pipe" in server.asked.log_text())
+    server.client.create(id="tea")
+    server.stop()
+    assert "the audit log lacks its last lines" in server.asked.log_text()
 
 
 @pytest.mark.not_forwarded("two servers write to one FIFO")
