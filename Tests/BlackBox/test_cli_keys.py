@@ -1,10 +1,12 @@
 """timerd keys …, and a log with keys at a server without a token file."""
 
 import json
+import subprocess
 
 import pytest
 
-from server import run
+from patience import PATIENCE
+from server import binary, environment, run
 from timers import poll
 
 TOKEN = "a-token-of-sixteen-bytes"
@@ -46,6 +48,24 @@ def test_a_life_of_keys(new_server, tokens, tmp_path):
     assert run("keys", "revoke", id, *to).stdout == f"{id}: revoked\n"
     refused = run("keys", "show", "self", "--server", server.url, "--token", rotated)
     assert refused.returncode == 1 and "401" in refused.stderr
+
+
+def test_watch_ends_when_its_key_is_revoked(new_server, tokens):
+    """It says why, shows nothing more, and does not ask again and again."""
+    server = new_server("--token-file", tokens, token=TOKEN)
+    server.client.create(id="tea", every="1h")
+    secret, id = made(server, "reader", "--scope", "read")
+    with subprocess.Popen([binary(), "watch", "tea", "--since", "0", "--json", "--server", server.url], env=environment({"TIMERD_TOKEN": secret}),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as watch:
+        try:
+            assert [json.loads(watch.stdout.readline())["type"] for _ in range(2)] == ["created", "activated"]
+            server.client.delete(f"/v1/keys/{id}").expect(204)
+            server.client.command("tea", "fire").expect(200)
+            shown, said = watch.communicate(timeout=PATIENCE)
+        finally:
+            watch.kill()
+    assert (watch.returncode, shown) == (1, "")
+    assert said.startswith("timerd: 401 unauthorized: ") and said.count("\n") == 1 and "revoked" in said and secret not in said
 
 
 @pytest.mark.undivided

@@ -11,6 +11,7 @@ import pytest
 
 import contract
 import generators
+from keys import TOKEN, protected
 from server import ROOT
 
 # Generating takes ten seconds, by openapi-generator thirty: one worker does it for all of these tests.
@@ -121,6 +122,33 @@ def test_openapi_python_client_follows_events(ask, client, imported, models, nam
     assert models.CompletedEvent.from_dict(completed).version == models.FiredEvent.from_dict(fired).version
 
 
+@pytest.fixture
+def guarded(new_server, tmp_path):
+    """The keys of a server with a token file."""
+    return protected(new_server, tmp_path)
+
+
+def test_openapi_python_client_has_a_key(imported, models, guarded):
+    """It makes one with a token, and uses it until it is revoked: 401 and 403 are typed."""
+    def as_(secret):
+        return imported("timerd_client").AuthenticatedClient(base_url=guarded.server.url, token=secret)
+
+    def ask(client, operation, *arguments, **options):
+        return imported(f"timerd_client.api.{operation}").sync(*arguments, client=client, **options)
+    with as_(TOKEN) as root:
+        made = ask(root, "keys.create_key", body=models.NewKey(name="reader", scopes=[models.Scope.READ]))
+        ask(root, "timers.create_timer", body=models.TimerCreate(id="tea", after="1h"))
+        with as_(made.secret) as client:
+            own = ask(client, "keys.get_own_key")
+            assert (own.id, own.name, own.scopes, own.id_prefix) == (made.id, "reader", [models.Scope.READ], None)
+            assert [timer.id for timer in ask(client, "timers.list_timers").timers] == ["tea"]
+            refused = ask(client, "commands.suspend_timer", "tea")
+            assert isinstance(refused, models.Problem) and (refused.status, refused.scope) == (403, models.Scope.WRITE)
+            assert ask(root, "keys.revoke_key", made.id) is None
+            refused = ask(client, "timers.get_timer", "tea")
+            assert isinstance(refused, models.Problem) and (refused.status, refused.type_) == (401, "/problems/unauthorized")
+
+
 # openapi-generator: a method an operation, refusals as exceptions.
 
 
@@ -191,6 +219,23 @@ def test_openapi_generator_follows_events(generated, connection, name):
     events = [generated.Event.from_json(line.decode()).actual_instance for line in answer if line.strip()]
     assert [type(event) for event in events] == [generated.FiredEvent, generated.CompletedEvent]
     assert events[0].reason == "manual" and events[0].version == events[1].version
+
+
+@pytest.mark.heavy
+def test_openapi_generator_has_a_key(generated, guarded):
+    key = guarded.make("read")
+    guarded.admin.create(id="tea")
+    with generated.ApiClient(generated.Configuration(host=guarded.server.url, access_token=key["secret"])) as connection:
+        own = generated.KeysApi(connection).get_own_key()
+        assert (own.id, own.scopes) == (key["id"], [generated.Scope.READ])
+        assert [timer.id for timer in generated.TimersApi(connection).list_timers().timers] == ["tea"]
+        with pytest.raises(generated.exceptions.ForbiddenException) as refused:
+            generated.CommandsApi(connection).suspend_timer("tea")
+        assert refused.value.data.scope == "write"
+        guarded.revoke(key)
+        with pytest.raises(generated.exceptions.UnauthorizedException) as refused:
+            generated.TimersApi(connection).get_timer("tea")
+        assert refused.value.data.type == "/problems/unauthorized"
 
 
 # The programs of docs/GENERATED_CLIENTS.md.

@@ -8,9 +8,11 @@ from contextlib import ExitStack
 import pytest
 import yaml
 
+from documents import blocks
+from keys import protected
 from prometheus import DEPLOY, Prometheus, promtool
 from receiver import Answer, Receiver
-from server import ROOT, Server
+from server import ROOT, Server, run
 from timers import poll
 
 DASHBOARD = json.loads((ROOT / "deploy/grafana/timerd.json").read_text())
@@ -82,6 +84,34 @@ def scraped(tmp_path_factory):
         load = stack.enter_context(Load(server.client, good.url(), bad.url()))
         yield stack.enter_context(Prometheus(f"127.0.0.1:{server.port}", tokens))
         assert load.failure is None, load.failure
+
+
+def documented():
+    """The scrape of a server that asks for keys, as docs/ACCESS.md shows it."""
+    text, = [text for _, text in blocks(ROOT / "docs/ACCESS.md", "yaml") if "scrape_configs" in text]
+    scrape, = yaml.safe_load(text)["scrape_configs"]
+    return scrape
+
+
+def test_a_read_key_scrapes_until_it_is_revoked(tmp_path):
+    """As docs/ACCESS.md has it: the command that makes the key, and the scrape that reads its file."""
+    deployed, = yaml.safe_load((DEPLOY / "prometheus.yaml").read_text())["scrape_configs"]
+    assert documented() == {**deployed, "authorization": {"credentials_file": "/etc/prometheus/timerd-key"}}
+    with protected(Server, tmp_path).server as server:
+        done = run("keys", "create", "prometheus", "--scope", "read", "--server", server.url, env={"TIMERD_TOKEN_FILE": str(tmp_path / "tokens")})
+        assert done.returncode == 0, done
+        (tmp_path / "timerd-key").write_text(done.stdout)
+        with Prometheus(f"127.0.0.1:{server.port}", tmp_path / "timerd-key") as prometheus:
+            def is_up(value):
+                return lambda: [sample["value"][1] for sample in prometheus.query('up{job="timerd"}')] == [value]
+            poll(is_up("1"), timeout=DATA_TIMEOUT, pause=0.2)
+            poll(lambda: prometheus.query("timerd_timers"), timeout=DATA_TIMEOUT, pause=0.2)
+            key, = server.client.get("/v1/keys").expect(200).json["keys"]
+            assert (key["name"], key["scopes"]) == ("prometheus", ["read"])
+            server.client.delete(f"/v1/keys/{key['id']}").expect(204)
+            poll(is_up("0"), timeout=DATA_TIMEOUT, pause=0.2)
+            target, = prometheus.ask("targets")["activeTargets"]
+            assert "401" in target["lastError"], target
 
 
 def test_promtool_accepts_the_rules_and_the_configuration():
