@@ -35,11 +35,11 @@ BINARY ?= .build/static/release/timerd
 VERSION ?=
 # Which parts `make proof` runs: make proof PARTS='sanitize leaks'
 PARTS ?=
-# How many black-box tests `make test-postgres`, `make test-forwarded` and `make test-tls` run at once.
+# How many black-box tests `make test-postgres`, `make test-forwarded`, `make test-tls` and `make test-secrets` run at once.
 WORKERS ?= 4
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
-.PHONY: help run build check test proof test-heavy test-postgres test-forwarded test-tls simulate torture cluster-torture \
+.PHONY: help run build check test proof test-heavy test-postgres test-forwarded test-tls test-secrets simulate torture cluster-torture \
 	soak leaks instructions bench bench-alarms bench-more bench-postgres bench-streams holds reference clients compare release mutate screenshots lint format sanitize fuzz clean \
 	setup setup-tests setup-clients setup-deploy install uninstall deb test-deb dist test-dist test-deploy
 
@@ -94,6 +94,12 @@ test-tls: export TIMERD_BINARY = $(CURDIR)/.build/debug/timerd
 test-tls: setup-tests ## Run the black-box tests with clients that come by TLS
 	swift build --product timerd
 	$(BESIDE)
+
+test-secrets: export TEST_SECRETS = 1
+test-secrets: export TIMERD_BINARY = $(CURDIR)/.build/debug/timerd
+test-secrets: setup-tests ## Run the black-box tests, and search all that servers and commands give out for the secrets that the tests use
+	swift build --product timerd
+	$(BESIDE) -m 'not alone and not heavy'
 
 test-deploy: setup-deploy ## Check rules and alerts, and run the dashboard's queries on a Prometheus that scrapes a server
 	swift build --product timerd

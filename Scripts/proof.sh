@@ -15,13 +15,14 @@ readonly -A TARGETS=(
     [soak]='make soak MINUTES=2'
     [postgres]='make test-postgres'
     [forwarded]='make test-forwarded'
+    [secrets]='make test-secrets'
     [tls]='make test-tls'
     [torture]='make torture MINUTES=5'
     [torture-postgres]='make torture STORE=postgres KILLS=60 MINUTES=6'
     [torture-forwarding]='make torture STORE=postgres FORWARDING=yes KILLS=60 MINUTES=6'
     [cluster-torture]='make cluster-torture KILLS=60 MINUTES=6'
 )
-readonly ORDER=(fuzz heavy sanitize leaks instructions simulate soak postgres forwarded tls torture torture-postgres
+readonly ORDER=(fuzz heavy sanitize leaks instructions simulate soak postgres forwarded tls secrets torture torture-postgres
     torture-forwarding cluster-torture)
 readonly KEPT=.build/proof
 

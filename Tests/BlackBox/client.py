@@ -5,6 +5,7 @@ import http.client
 import json as jsonlib
 import socket
 
+import secrecy
 import secure
 from patience import PATIENCE
 from stream import Stream
@@ -42,6 +43,7 @@ class Reply:
         self.status = response.status
         self.headers = response.headers
         self.body = response.read()
+        secrecy.is_answered(method, target, self.status, self.headers, self.body)
 
     def __repr__(self):
         return f"<{self.method} {self.target} -> {self.status} {self.body[:600]!r}>"
@@ -117,6 +119,7 @@ class Client:
         connection = self.connection(timeout)
         try:
             headers = self.headers(headers, content_type if body is not None else None)
+            secrecy.sends(headers, body)
             connection.request(method, target, body=body, headers=headers)
             return Reply(method, target, connection.getresponse())
         finally:
@@ -177,7 +180,9 @@ class Client:
 
     def stream(self, target, headers=None, timeout=PATIENCE, wait_for_head=True):
         """Opens an event stream; the caller closes it (it is a context manager)."""
-        return Stream(self.socket(timeout), self.host, target, self.headers(headers), wait_for_head)
+        headers = self.headers(headers)
+        secrecy.sends(headers, None)
+        return Stream(self.socket(timeout), self.host, target, headers, wait_for_head)
 
     # Below HTTP.
 
@@ -204,17 +209,17 @@ class Client:
 
     def raw(self, data, half_close=False):
         """Sends bytes as they are and returns all that comes back until the server closes."""
+        secrecy.sends_raw(data)
         with self.socket() as sock:
             sock.sendall(data)
             if half_close:
                 # The method of a socket with TLS would end TLS in both directions.
                 socket.socket.shutdown(sock, socket.SHUT_WR)
             received = b""
-            while True:
-                try:
-                    piece = sock.recv(65536)
-                except ConnectionResetError:
-                    return received
-                if not piece:
-                    return received
-                received += piece
+            try:
+                while piece := sock.recv(65536):
+                    received += piece
+            except ConnectionResetError:
+                pass
+        secrecy.is_streamed("", received)
+        return received

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 import pytest
 
 import faults as disk_faults
+import secrecy
 import secure
 from browser import Browser, Page
 from postgres import Postgres, base
@@ -64,6 +65,13 @@ def pytest_runtest_makereport(item, call):
     if report.when == "call":
         item.stash[outcome] = report
     return report
+
+
+@pytest.fixture(autouse=True)
+def secrets_are_nowhere():
+    """With TEST_SECRETS=1: fails where what the test was given holds a secret."""
+    yield
+    secrecy.is_over()
 
 
 @pytest.fixture(scope="session")

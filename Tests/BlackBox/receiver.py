@@ -13,6 +13,7 @@ import threading
 import time
 from collections import Counter
 
+import secrecy
 from patience import PATIENCE
 
 SETTLE = "/-/settle"  # the receiver's own question to itself
@@ -317,6 +318,7 @@ class Receiver:
             return None
         if path == SETTLE:
             return request
+        secrecy.is_received(f"{path}\n{headers}\n".encode() + request.body)
         with self._changed:
             self.requests.append(request)
             request.order = len(self.requests)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+import secrecy
 import secure
 from client import Client
 from patience import PATIENCE
@@ -64,8 +65,10 @@ def shared_postgres():
 
 def run(*arguments, env=None, timeout=PATIENCE, cwd=None, stdin=None):
     """Runs the binary to its end and returns the completed process, output as text."""
-    return subprocess.run([binary(), *map(str, arguments)], env=environment(env), timeout=timeout, cwd=cwd,
+    done = subprocess.run([binary(), *map(str, arguments)], env=environment(env), timeout=timeout, cwd=cwd,
                           input=stdin, capture_output=True, text=True)
+    secrecy.has_run(arguments, env, stdin, done)
+    return done
 
 
 class Server:
@@ -118,8 +121,12 @@ class Server:
         return self if self.process else self.start()
 
     def __exit__(self, *_):
+        secrecy.is_ending(self)
         self.kill9()
-        shutil.rmtree(self.directory, ignore_errors=True)
+        try:
+            secrecy.has_ended(self)
+        finally:
+            shutil.rmtree(self.directory, ignore_errors=True)
 
     @property
     def data(self):
@@ -187,7 +194,7 @@ class Server:
         if setpriv := shutil.which("setpriv"):
             command = [setpriv, "--pdeathsig", "KILL", "--", *command]  # dies with the test run; same pid after exec
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(command + self.flags, stdout=subprocess.PIPE, stderr=log,
+            self.process = subprocess.Popen(command + self.flags + secrecy.flags(self), stdout=subprocess.PIPE, stderr=log,
                                             env=environment(self.env), pass_fds=self.pass_fds)
         self._lifetime = threading.Timer(LIFETIME, self.process.kill)
         self._lifetime.daemon = True

@@ -2,12 +2,14 @@
 
 import json
 
+import secrecy
+
 
 class Stream:
     """One GET over its own socket. An answer that is not a stream is read completely into `body`."""
 
     def __init__(self, sock, host, target, headers, wait_for_head=True):
-        self.sock = sock
+        self.sock, self.target = sock, target
         self.buffer = b""
         self.ended_properly = False
         self.status = None
@@ -109,6 +111,7 @@ class Stream:
         piece = self.sock.recv(65536)
         if not piece:
             raise ConnectionError("the connection was closed without a last chunk")
+        secrecy.is_streamed(self.target, piece)
         self.buffer += piece
 
     def _until(self, mark):
