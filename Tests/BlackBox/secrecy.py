@@ -38,7 +38,9 @@ FILES = {"token": CREDENTIAL, "cluster-token": CREDENTIAL, "webhook-secret": SIG
 SHOWN = ("/metrics", "/v1/stats", "/v1/cluster", "/v1/keys?limit=1000", "/v1/timers?limit=1000", "/v1/deliveries?limit=1000",
          "/v1/events?follow=false&since=0&limit=1000")
 # Larger logs are searched as they are and not dumped as well.
-DUMPED_BYTES = 16 << 20
+DUMPED_BYTES = 2 << 20
+# No usable file of secrets is larger.
+READ_BYTES = 1 << 20
 # As many are told of a search.
 TOLD = 5
 
@@ -65,7 +67,7 @@ class Secrecy:
                 self.learn(kind, found)
 
     def learn_file(self, kind, path):
-        if not Path(path).is_file():
+        if not Path(path).is_file() or Path(path).stat().st_size > READ_BYTES:
             return
         for line in map(bytes.strip, Path(path).read_bytes().splitlines()):
             if not line.startswith(b"#"):

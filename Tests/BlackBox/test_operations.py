@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+import secrecy
 from timers import STATES, poll, timer_in, types
 
 COUNTERS = ["timerd_fires_total", "timerd_http_requests_total", "timerd_events_total", "timerd_wakeups_total", "process_cpu_seconds_total"]
@@ -203,6 +204,7 @@ def test_interval_durability_keeps_everything_over_a_clean_stop(new_server):
         server.client.timer(id)
 
 
+@pytest.mark.skipif(secrecy.ON, reason="no server logs at the default level")
 def test_the_access_log_is_off_by_default_and_names_the_request_id_when_on(new_server):
     quiet, loud = new_server(), new_server("--log-level", "debug")
     for server in (quiet, loud):

@@ -40,7 +40,7 @@ def tokens(tmp_path):
 
 
 def test_tokens_are_rotated(new_server, tokens):
-    server = new_server("--token-file", tokens)
+    server = new_server("--token-file", tokens, "--log-level", "info")
     assert (status(server, FIRST), status(server, SECOND)) == (200, 401)
     tokens.write_text(f"{FIRST}\n{SECOND}\n")
     reload(server)
@@ -67,7 +67,7 @@ def spoil(path, how):
 
 @pytest.mark.parametrize("how", ["absent", "directory", "pipe", "large", "", "# only a comment\n", "short\n", f"{SECOND}\nshort\n"])
 def test_a_token_file_that_can_not_be_used_changes_nothing(new_server, tokens, how):
-    server = new_server("--token-file", tokens)
+    server = new_server("--token-file", tokens, "--log-level", "info")
     spoil(tokens, how)
     reload(server, FAILED)
     assert (status(server, FIRST), status(server, SECOND)) == (200, 401)
