@@ -187,10 +187,11 @@ struct AppendRuleTests {
             Issue.record("an append without its end")
             return
         }
-        #expect(
+        try eventually("the append has been executed") {
             try cluster.integer(
                 "SELECT count(*) FROM pg_locks WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND relation = 'timerd_log'::regclass"
-            ) == 1)
+            ) == 1
+        }
         guard case .absent(let head) = store.settle(third) else {
             Issue.record("not settled")
             return
