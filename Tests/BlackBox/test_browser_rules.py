@@ -28,10 +28,10 @@ def test_a_refused_host_is_told_and_logged_how_to_be_allowed(new_server):
 
 
 def test_allowed_hosts_and_listeners_on_every_address(tmp_path):
-    (tmp_path / "tokens").write_text("0123456789abcdef\n")
+    (tmp_path / "tokens").write_text("the-token-of-these-rules\n")
     flags = ["--allow-host", "timers.example", "--allow-host", ".svc.cluster.local", "--token-file", tmp_path / "tokens"]
     with Server(*flags, listen=["127.0.0.1:0", "0.0.0.0:0"]) as server:
-        loopback, everywhere = (Client(int(address.rsplit(":", 1)[1]), token="0123456789abcdef") for address in server.addresses)
+        loopback, everywhere = (Client(int(address.rsplit(":", 1)[1]), token="the-token-of-these-rules") for address in server.addresses)
         for host, status in (("timers.example", 200), ("a.svc.cluster.local:80", 200), ("other.example", 421)):
             loopback.get("/v1/stats", headers={"Host": host}).expect(status)
             everywhere.get("/v1/stats", headers={"Host": host}).expect(200)
