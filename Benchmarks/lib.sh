@@ -165,11 +165,11 @@ fan_out() {
 # --- Figures
 
 # wrk_rate PORT PATH [SCRIPT [ARGUMENT…]]: requests a second, and how much of a core wrk took in percent; answers other
-# than 2xx end the run.
+# than 2xx end the run. SCHEME is `https` for TLS, whose certificate is not looked at.
 wrk_rate() {
     local output TIMEFORMAT='cpu %R %U %S'
     output=$({
-        time wrk -t1 -c"$CONNECTIONS" -d"${SECONDS_A_RUN}s" ${3:+-s "$3"} "http://127.0.0.1:$1$2" -- "${@:4}"
+        time wrk -t1 -c"$CONNECTIONS" -d"${SECONDS_A_RUN}s" ${3:+-s "$3"} "${SCHEME:-http}://127.0.0.1:$1$2" -- "${@:4}"
     } 2>&1)
     grep -qE 'Non-2xx|Socket errors' <<<"$output" && fail "$2 was refused: $output"
     awk '/^Requests\/sec/ { rate = $2 } /^cpu / { printf "%s %.0f\n", rate, 100 * ($3 + $4) / $2 }' <<<"$output"

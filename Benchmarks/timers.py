@@ -21,6 +21,8 @@
                                            leeway; prints how often a second the server wakes for them
     timers.py herd PORT COUNT JITTER       makes COUNT timers due at one instant, with so many seconds of jitter; prints
                                            how many fired in each of 16 parts of it: least, mean, most
+    timers.py secure PORT COUNT            opens COUNT event streams by TLS, says so, and keeps them until it is ended; the
+                                           certificate is not looked at
     timers.py hooks PORT RECEIVER COUNT SPREAD HOSTS
                                            makes COUNT timers due within SPREAD seconds (0: at one instant), each with a
                                            webhook to port RECEIVER of one of so many hosts, as receiver.c numbers them
@@ -34,6 +36,8 @@ import os
 import pathlib
 import random
 import signal
+import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -227,6 +231,20 @@ def herd(port, count, jitter):
     print(f"{min(parts)} {sum(parts) // 16} {max(parts)}")
 
 
+def secure(port, count):
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    streams = []
+    for _ in range(count):
+        stream = context.wrap_socket(socket.create_connection(("127.0.0.1", port), timeout=10))
+        stream.sendall(b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        if not (answer := stream.recv(65536)).startswith(b"HTTP/1.1 200"):
+            sys.exit(f"no stream: {answer!r}")
+        streams.append(stream)
+    print("open", flush=True)
+    signal.pause()
+
+
 def hooks(port, receiver, count, spread, hosts):
     begin = time.time() + 2 + count / 25_000
     lines = []
@@ -247,7 +265,7 @@ def main():
         print(f"{metric(int(port), *rest):g}")
     else:
         measure = {"fill": fill, "due": due, "dogs": dogs, "kicks": kicks, "fires": fires, "every": every,
-                   "wakeups": wakeups, "herd": herd, "hooks": hooks}
+                   "wakeups": wakeups, "herd": herd, "secure": secure, "hooks": hooks}
         measure[command](int(port), *map(int, rest))
 
 
