@@ -27,6 +27,17 @@ def test_a_timer_in_each_state_is_a_timer(api, state):
     contract.check("Timer", timer_in(api, state))
 
 
+# Host, Expect, the sizes of target and head, and the framing are judged before the route is looked at.
+ANY_REQUEST = {"400", "414", "417", "421", "431", "501", "503"}
+
+
+def test_each_operation_documents_what_any_request_may_get():
+    missing = {f"{method} {path}": sorted(ANY_REQUEST - set(operation["responses"]))
+               for path, operations in contract.published()["paths"].items()
+               for method, operation in operations.items() if "responses" in operation}
+    assert len(missing) >= 50 and not any(missing.values()), {name: lacks for name, lacks in missing.items() if lacks}
+
+
 def test_what_get_gave_can_be_sent_back_to_the_document_too(api):
     timer = api.create(labels={"team": "blue"})
     contract.validators("TimerCreate")[1].validate(timer)
