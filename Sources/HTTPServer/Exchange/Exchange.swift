@@ -151,9 +151,11 @@ public final class Exchange {
     /// them.
     private var bytesReceived: UInt64? { secured?.bytesReceived ?? connection?.bytesReceived }
 
-    /// Ends the connection in both directions; the library notices and closes its side.
+    /// Ends the connection in both directions; the library notices and closes its side. An answer that is written still
+    /// reaches its client: by the kernel, or by the secure connection, which holds a part of it.
     func cutOff() {
-        if let secured { secured.close() } else { connection?.shutDown() }
+        guard let secured else { connection?.shutDown(); return }
+        stage == .idle && secured.hasUnsent ? secured.noteEnd() : secured.close()
     }
 
     // MARK: The beginning of a further request

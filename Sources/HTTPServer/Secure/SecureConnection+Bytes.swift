@@ -44,16 +44,17 @@ extension SecureConnection {
         receive()
     }
 
-    /// The client sends nothing more; the library reads so after the bytes that it was given.
-    private func noteEnd() {
+    /// Notes that no more requests come: the client has ended its side, or its time is over. The library reads the end
+    /// after the bytes that it was given.
+    func noteEnd() {
         guard phase == .served else { return close() }
         isEnded = true
         shutdown(pair, Int32(SHUT_WR))
         watchBoth()
     }
 
-    /// Nothing can be sent any more. Requests that came before are still handled, as without TLS: a client that closes
-    /// before it has read its session ticket resets the connection, although it meant to end it.
+    /// Notes that nothing can be sent any more. A request that came before is still handled, as without TLS, since a
+    /// client that closes before it has read its session ticket resets the connection; the connection ends at the answer.
     func noteBroken() {
         guard phase == .served else { return close() }
         becomeBroken()
@@ -155,7 +156,10 @@ extension SecureConnection {
         return unsafe sockets.withScratch { bytes in
             let count = unsafe recv(pair, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT))
             guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1 }
-            if isBroken { return count }
+            guard !isBroken else {
+                close()
+                return count
+            }
             let sent = hasUnsent ? 0 : unsafe session.writeSome(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
             guard sent >= 0 else {
                 noteBroken()

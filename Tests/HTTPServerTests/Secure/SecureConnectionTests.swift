@@ -103,6 +103,39 @@ struct SecureConnectionTests {
         #expect(tls.isEnded)
     }
 
+    // The sizes differ by less than what the server holds of an answer that the kernel does not take: of one at least
+    // the library has written all, and the client has not taken all.
+    @Test func `an answer is whole though its client reads only after the time of an idle connection`() throws {
+        let sizes = (1...62).map { $0 * 64_000 }
+        let server = try TestServer(isSecure: true) { $0.idleSeconds = 1 }
+        let clients = sizes.map { size in
+            let client = server.client()
+            client.send("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: \(size)\r\n\r\n")
+            client.send([UInt8](repeating: 0x61, count: size))
+            return client
+        }
+        #expect(server.probe.wait("handled", count: sizes.count))
+        let kept = server.client()
+        #expect(kept.get("/")?.status == 200)
+        #expect(kept.isClosedByPeer())
+        #expect(clients.map { $0.answer()?.body.count } == sizes)
+    }
+
+    @Test func `requests behind an answer that can't be sent end with it`() throws {
+        let server = try TestServer(isSecure: true)
+        let client = server.client()
+        let further = String(repeating: "GET / HTTP/1.1\r\nHost: test\r\n\r\n", count: 20)
+        client.send("GET /later HTTP/1.1\r\nHost: test\r\n\r\n" + further)
+        #expect(server.probe.wait("kept"))
+        client.reset()
+        // The reset comes before another client's request.
+        #expect(server.client().get("/")?.status == 200)
+        server.probe.open("later")
+        #expect(server.settles(connections: 0, streams: 0))
+        // The library hands on a few before the connection has the first answer.
+        #expect(server.probe.count("handled") < 10)
+    }
+
     @Test func `a later request that stops is closed after the time of a request`() throws {
         let server = try TestServer(isSecure: true) {
             $0.requestSeconds = 1
