@@ -45,9 +45,7 @@ struct CronDays: Sendable, Equatable {
     }
 
     private func weekMask(length: Int, firstWeekday: Int) -> UInt32 {
-        // Seven bits, one a day of the week, repeated: bit 0 of a rotated week is the weekday of the month's first.
-        let rotated = Self.rotate(weekdays, by: firstWeekday)
-        var mask = UInt32(truncatingIfNeeded: (UInt64(rotated) &* 0x8_1020_4081) << 1)
+        var mask = Self.mask(of: weekdays, firstWeekday: firstWeekday)
         if nthWeekdays.isEmpty && lastOfWeekdays == 0 { return mask }
         for nth in 1...5 { mask |= Self.rotate(nthWeekdays[nth], by: firstWeekday) << UInt32(7 * nth - 6) }
         // The last seven days begin with the weekday of the day after the month.
@@ -55,8 +53,15 @@ struct CronDays: Sendable, Equatable {
         return mask | lastWeek << UInt32(length - 6)
     }
 
+    /// Returns the days of a month, bit n for the day n, that are one of `weekdays`. The days of the next month are in
+    /// it too.
+    static func mask(of weekdays: UInt8, firstWeekday: Int) -> UInt32 {
+        // Seven bits, one a day of the week, repeated: bit 0 of a rotated week is the weekday of the month's first.
+        UInt32(truncatingIfNeeded: (UInt64(rotate(weekdays, by: firstWeekday)) &* 0x8_1020_4081) << 1)
+    }
+
     /// Returns the days of `week` as of a week that begins with the weekday `first`, bit 0 for its first day.
-    private static func rotate(_ week: UInt8, by first: Int) -> UInt32 {
+    static func rotate(_ week: UInt8, by first: Int) -> UInt32 {
         let shift = UInt32(first % 7)
         let bits = UInt32(week)
         return (bits >> shift | bits << (7 - shift)) & 0x7F

@@ -5,10 +5,7 @@ import Primitives
 /// Local times are seconds since 1970-01-01T00:00:00 by the clocks of some place; time zones are not known here. An
 /// expression is a plain value, and searching it allocates nothing.
 struct CronExpression: Sendable, Equatable {
-    /// The seconds that match, bit n for the second n; minutes and hours alike.
-    var seconds: UInt64 = 1
-    var minutes: UInt64 = 0
-    var hours: UInt64 = 0
+    var times = TimesOfDay()
     /// The months that match, bits 1 to 12.
     var months: UInt64 = 0
     var days = CronDays()
@@ -40,7 +37,7 @@ struct CronExpression: Sendable, Equatable {
         var month = CivilMonth(holding: startDay)
         // The first day counts from the range's start on.
         if matches(startDay, in: month) {
-            let time = time(notBefore: range.lowerBound - startDay * Self.day)
+            let time = times.time(notBefore: range.lowerBound - startDay * Self.day)
             if let time { return range.checked(startDay * Self.day + time) }
         }
         var later = ~UInt32(0) << UInt32(startDay - month.firstDay + 2)
@@ -48,7 +45,7 @@ struct CronExpression: Sendable, Equatable {
             let mask = mask(month) & later
             if mask != 0 {
                 let day = month.firstDay + Int64(mask.trailingZeroBitCount) - 1
-                return range.checked(day * Self.day + firstTime)
+                return range.checked(day * Self.day + times.first)
             }
             later = ~0
             month.advance()
@@ -62,7 +59,7 @@ struct CronExpression: Sendable, Equatable {
         let endDay = floorDivide(range.upperBound - 1, Self.day)
         var month = CivilMonth(holding: endDay)
         if matches(endDay, in: month) {
-            let time = time(before: range.upperBound - endDay * Self.day)
+            let time = times.time(before: range.upperBound - endDay * Self.day)
             if let time { return range.checked(endDay * Self.day + time) }
         }
         var earlier = (UInt32(1) << UInt32(endDay - month.firstDay + 1)) - 1
@@ -70,7 +67,7 @@ struct CronExpression: Sendable, Equatable {
             let mask = mask(month) & earlier
             if mask != 0 {
                 let day = month.firstDay + Int64(31 - mask.leadingZeroBitCount) - 1
-                return range.checked(day * Self.day + lastTime)
+                return range.checked(day * Self.day + times.last)
             }
             earlier = ~0
             month.retreat()
@@ -85,9 +82,9 @@ struct CronExpression: Sendable, Equatable {
         let endDay = floorDivide(range.upperBound, Self.day)
         var month = CivilMonth(holding: startDay)
         var count: Int64 = 0
-        if matches(startDay, in: month) { count -= timesBefore(range.lowerBound - startDay * Self.day) }
+        if matches(startDay, in: month) { count -= times.count(before: range.lowerBound - startDay * Self.day) }
         let endMonth = CivilMonth(holding: endDay)
-        if matches(endDay, in: endMonth) { count += timesBefore(range.upperBound - endDay * Self.day) }
+        if matches(endDay, in: endMonth) { count += times.count(before: range.upperBound - endDay * Self.day) }
         // Every matching day of [startDay, endDay) in full.
         var days = -Self.days(of: mask(month), before: startDay - month.firstDay)
         while month.firstDay < endMonth.firstDay {
@@ -95,7 +92,7 @@ struct CronExpression: Sendable, Equatable {
             month.advance()
         }
         days += Self.days(of: mask(endMonth), before: endDay - endMonth.firstDay)
-        return count + days * timesInDay
+        return count + days * times.count
     }
 
     /// Returns the matching days of a month, bit n for the day n.
@@ -112,94 +109,6 @@ struct CronExpression: Sendable, Equatable {
     private static func days(of mask: UInt32, before offset: Int64) -> Int64 {
         Int64((mask & ((1 << UInt32(offset + 1)) - 1)).nonzeroBitCount)
     }
-}
-
-// Times of day, in seconds since midnight, local time.
-extension CronExpression {
-    private var timesInDay: Int64 {
-        Int64(hours.nonzeroBitCount * minutes.nonzeroBitCount * seconds.nonzeroBitCount)
-    }
-
-    private var firstTime: Int64 {
-        Int64(hours.trailingZeroBitCount * 3600 + minutes.trailingZeroBitCount * 60 + seconds.trailingZeroBitCount)
-    }
-
-    private var lastTime: Int64 { Int64(hours.highestBit * 3600 + minutes.highestBit * 60 + seconds.highestBit) }
-
-    private func time(notBefore time: Int64) -> Int64? {
-        let clock = ClockTime(time)
-        if hours.has(clock.hour) {
-            if minutes.has(clock.minute), let second = seconds.lowest(from: clock.second) {
-                return clock.minuteStart + Int64(second)
-            }
-            if let minute = minutes.lowest(from: clock.minute + 1) {
-                return clock.hourStart + Int64(minute * 60 + seconds.trailingZeroBitCount)
-            }
-        }
-        guard let hour = hours.lowest(from: clock.hour + 1) else { return nil }
-        return Int64(hour * 3600 + minutes.trailingZeroBitCount * 60 + seconds.trailingZeroBitCount)
-    }
-
-    private func time(before time: Int64) -> Int64? {
-        let clock = ClockTime(time)
-        if hours.has(clock.hour) {
-            if minutes.has(clock.minute), let second = seconds.highest(below: clock.second) {
-                return clock.minuteStart + Int64(second)
-            }
-            if let minute = minutes.highest(below: clock.minute) {
-                return clock.hourStart + Int64(minute * 60 + seconds.highestBit)
-            }
-        }
-        guard let hour = hours.highest(below: clock.hour) else { return nil }
-        return Int64(hour * 3600 + minutes.highestBit * 60 + seconds.highestBit)
-    }
-
-    private func timesBefore(_ time: Int64) -> Int64 {
-        let clock = ClockTime(time)
-        var count = hours.count(below: clock.hour) * minutes.nonzeroBitCount * seconds.nonzeroBitCount
-        if hours.has(clock.hour) {
-            count += minutes.count(below: clock.minute) * seconds.nonzeroBitCount
-            if minutes.has(clock.minute) { count += seconds.count(below: clock.second) }
-        }
-        return Int64(count)
-    }
-
-    /// A time of day in its parts. The end of a day, 24:00:00, is a time too.
-    private struct ClockTime {
-        let hour: Int
-        let minute: Int
-        let second: Int
-
-        init(_ time: Int64) {
-            let time = Int(time)
-            hour = time / 3600
-            minute = time / 60 % 60
-            second = time % 60
-        }
-
-        var hourStart: Int64 { Int64(hour * 3600) }
-        var minuteStart: Int64 { Int64(hour * 3600 + minute * 60) }
-    }
-}
-
-extension UInt64 {
-    fileprivate var highestBit: Int { 63 - leadingZeroBitCount }
-
-    fileprivate func has(_ bit: Int) -> Bool { self & 1 << UInt64(bit) != 0 }
-
-    /// Returns the lowest set bit at or above `bit`; nil when there is none.
-    fileprivate func lowest(from bit: Int) -> Int? {
-        let rest = self & ~0 << UInt64(bit)
-        return rest == 0 ? nil : rest.trailingZeroBitCount
-    }
-
-    /// Returns the highest set bit below `bit`; nil when there is none.
-    fileprivate func highest(below bit: Int) -> Int? {
-        let rest = self & ((1 << UInt64(bit)) - 1)
-        return rest == 0 ? nil : rest.highestBit
-    }
-
-    fileprivate func count(below bit: Int) -> Int { (self & ((1 << UInt64(bit)) - 1)).nonzeroBitCount }
 }
 
 extension Range<Int64> {
@@ -293,9 +202,9 @@ extension CronExpression {
             }
         }
         switch field {
-        case .second: seconds = mask
-        case .minute: minutes = mask
-        case .hour: hours = mask
+        case .second: times.seconds = mask
+        case .minute: times.minutes = mask
+        case .hour: times.hours = mask
         case .dayOfMonth: days.days = UInt32(truncatingIfNeeded: mask)
         case .month: months = mask
         case .dayOfWeek: days.weekdays = UInt8(truncatingIfNeeded: mask & 0x7F | mask >> 7)
