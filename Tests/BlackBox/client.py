@@ -150,7 +150,7 @@ class Client:
 
     def create(self, **fields):
         """Creates a timer (of an hour by default) and returns it as answered."""
-        if not {"after", "at", "every", "cron", "watchdog"} & fields.keys():
+        if not {"after", "at", "every", "cron", "rrule", "watchdog"} & fields.keys():
             fields["after"] = "1h"
         return self.post("/v1/timers", fields).expect(201).json
 

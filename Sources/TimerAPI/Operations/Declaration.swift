@@ -116,7 +116,8 @@ struct Differences {
         var fields: [(name: String, value: [UInt8])] = []
         for member in document.children(of: document.root) {
             let name = String(decoding: document.keyBytes(member), as: UTF8.self)
-            if name == "webhook" || document.kind(member) == .null { continue }
+            let isEmptyList = document.kind(member) == .array && document.firstChild(member) == nil
+            if name == "webhook" || document.kind(member) == .null || isEmptyList { continue }
             fields.append((name, document.compact(member)))
         }
         return fields

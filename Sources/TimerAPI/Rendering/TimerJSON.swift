@@ -70,12 +70,24 @@ public enum TimerJSON {
             json.member("cron", text: cron.text)
             json.member("timeZone", text: cron.zone)
             json.member("from", instant: cron.from)
+        case .recurrence(let recurrence):
+            json.member("rrule", text: recurrence.text)
+            json.member("timeZone", text: recurrence.zone)
+            json.member("from", instant: recurrence.from)
+            write("rdates", recurrence.rdates, &json)
+            write("exdates", recurrence.exdates, &json)
         case .watchdog(let period):
             json.member("watchdog", duration: period)
         case .expecting(let schedule, let grace):
             json.member("watchdog", duration: grace)
             write(schedule, &json)
         }
+    }
+
+    private static func write(_ name: StaticString, _ instants: [Int64], _ json: inout JSONWriter) {
+        json.beginArray(name)
+        for instant in instants { json.instant(instant) }
+        json.endArray()
     }
 
     private static func writePolicies(_ rules: TimerRules, _ json: inout JSONWriter) {

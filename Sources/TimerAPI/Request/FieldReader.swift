@@ -51,6 +51,23 @@ struct FieldReader {
         do throws(TextError) { return try RFC3339.parse(text) } catch { throw invalid(error.message, kind) }
     }
 
+    /// Reads an array of instants in wall milliseconds.
+    func instants(atMost limit: Int) throws(Problem) -> [Int64]? {
+        if isNull { return nil }
+        guard document.kind(node) == .array else {
+            throw invalid("this must be an array of instants", .invalidSchedule)
+        }
+        var instants: [Int64] = []
+        for element in document.children(of: node) {
+            guard let instant = try FieldReader(document, element).instant() else {
+                throw FieldReader(document, element).invalid("this must be an instant", .invalidSchedule)
+            }
+            guard instants.count < limit else { throw invalid("at most \(limit) instants", .invalidSchedule) }
+            instants.append(instant)
+        }
+        return instants
+    }
+
     /// Reads a whole number of at least one.
     func count() throws(Problem) -> Int64? {
         if isNull { return nil }

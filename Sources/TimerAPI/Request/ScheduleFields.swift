@@ -1,3 +1,4 @@
+import Platform
 import TimerCore
 
 /// The fields of a create that depend on each other: those of the schedule, and those that only some kinds use. An
@@ -7,6 +8,9 @@ struct ScheduleFields {
     var at: Int64?
     var every: Int64?
     var cron: [UInt8]?
+    var rrule: [UInt8]?
+    var rdates: [Int64]?
+    var exdates: [Int64]?
     var watchdog: Int64?
     var timeZone: [UInt8]?
     var from: Int64?
@@ -18,7 +22,7 @@ struct ScheduleFields {
     var misses: Int64?
     var repeatAlarm: Bool?
 
-    /// The time zone of a cron expression that names none.
+    /// The time zone of a cron expression or a recurrence rule that names none.
     static let defaultZone = Array("UTC".utf8)
 
     /// Sets the part of a timer's rules that these fields decide.
@@ -46,8 +50,8 @@ struct ScheduleFields {
             try counts(
                 "clock", clock != schedule.defaultClock, usedBy: !schedule.isCalendar && rules.grace == nil,
                 rules.grace == nil
-                    ? "a schedule with `at` or `cron` runs on the wall clock"
-                    : "the grace of a `watchdog` with `cron` counts on the suspending clock")
+                    ? "a schedule with `at`, `cron` or `rrule` runs on the wall clock"
+                    : "the grace of a `watchdog` with `cron` or `rrule` counts on the suspending clock")
         {
             rules.clock = clock
         }
@@ -57,9 +61,11 @@ struct ScheduleFields {
         // The schedule has taken these two already.
         _ = try counts(
             "timeZone", timeZone.map { $0 != Self.defaultZone } ?? false,
-            usedBy: cron != nil || every != nil && at != nil,
-            "`timeZone` is for `cron`, and for `every` with `at`")
-        _ = try counts("from", from != nil, usedBy: cron != nil, "`from` is for `cron`")
+            usedBy: cron != nil || rrule != nil || every != nil && at != nil,
+            "`timeZone` is for `cron` and `rrule`, and for `every` with `at`")
+        _ = try counts("from", from != nil, usedBy: cron != nil || rrule != nil, "`from` is for `cron` and `rrule`")
+        _ = try counts("rdates", !(rdates ?? []).isEmpty, usedBy: rrule != nil, "`rdates` is for `rrule`")
+        _ = try counts("exdates", !(exdates ?? []).isEmpty, usedBy: rrule != nil, "`exdates` is for `rrule`")
         let isWatchdog = kind == .watchdog
         if let misses, try counts("misses", misses != 1, usedBy: isWatchdog, "`misses` is for `watchdog`") {
             rules.misses = misses
@@ -96,10 +102,8 @@ struct ScheduleFields {
     private func schedule(
         _ zones: any ZoneSource, isStored: Bool, isInherited: (StaticString) -> Bool
     ) throws(Problem) -> Schedule {
-        if let cron {
-            try requireAlone("cron", beside: [("after", after), ("at", at), ("every", every)])
-            let schedule = Schedule.cron(try cronSchedule(cron, zones, isStored: isStored || isInherited("cron")))
-            return watchdog.map { .expecting(schedule, grace: $0) } ?? schedule
+        if let named = try named(zones, isStored: isStored, isInherited: isInherited) {
+            return watchdog.map { .expecting(named, grace: $0) } ?? named
         }
         if let watchdog {
             try requireAlone("watchdog", beside: [("after", after), ("at", at), ("every", every)])
@@ -108,7 +112,7 @@ struct ScheduleFields {
         switch (after, at, every) {
         case (nil, nil, nil):
             throw Problem(
-                .invalidSchedule, "one of `after`, `at`, `every`, `cron`, `watchdog` is needed", pointer: "")
+                .invalidSchedule, "one of `after`, `at`, `every`, `cron`, `rrule`, `watchdog` is needed", pointer: "")
         case (let delay?, nil, nil): return .after(delay)
         case (nil, let instant?, nil): return .at(instant)
         case (nil, nil, let period?): return .every(period, first: .period)
@@ -118,6 +122,23 @@ struct ScheduleFields {
         default:
             throw Problem(.invalidSchedule, "`after` and `at` exclude each other", pointer: "/at")
         }
+    }
+
+    /// Returns the schedule that names its instants, by `cron` or `rrule`; nil where there is neither.
+    private func named(
+        _ zones: any ZoneSource, isStored: Bool, isInherited: (StaticString) -> Bool
+    ) throws(Problem) -> Schedule? {
+        let others: [(name: StaticString, value: Int64?)] = [("after", after), ("at", at), ("every", every)]
+        if let cron {
+            guard rrule == nil else {
+                throw Problem(.invalidSchedule, "`cron` and `rrule` exclude each other", pointer: "/cron")
+            }
+            try requireAlone("cron", beside: others)
+            return .cron(try cronSchedule(cron, zones, isStored: isStored || isInherited("cron")))
+        }
+        guard let rrule else { return nil }
+        try requireAlone("rrule", beside: others)
+        return .recurrence(try recurrenceSchedule(rrule, zones))
     }
 
     private func requireAlone(_ name: StaticString, beside others: [(name: StaticString, value: Int64?)])
@@ -162,6 +183,19 @@ struct ScheduleFields {
             return try CronSchedule(text, zone: zone, from: from, isStored: isStored)
         } catch {
             throw Problem(.invalidSchedule, error.message, pointer: "/cron")
+        }
+    }
+
+    /// Returns the recurrence, which starts now unless `from` is given.
+    private func recurrenceSchedule(_ text: [UInt8], _ zones: any ZoneSource) throws(Problem) -> RecurrenceSchedule {
+        let zone = timeZone ?? Self.defaultZone
+        try requireZone(zone, zones)
+        do throws(RecurrenceError) {
+            return try RecurrenceSchedule(
+                text, zone: zone, from: from ?? Clocks.realtime() / 1_000_000, rdates: rdates ?? [],
+                exdates: exdates ?? [])
+        } catch {
+            throw Problem(.invalidSchedule, error.message, pointer: "/rrule")
         }
     }
 }

@@ -12,6 +12,8 @@ package struct TimerBody {
     /// The label pairs, encoded.
     private var labels: [UInt8] = []
     private var webhook: WebhookFields?
+    /// Whether the body says `from`.
+    private var hasFrom = false
     /// The payload's JSON, without white space outside of strings; empty for none.
     private var payload: [UInt8] = []
 
@@ -34,6 +36,7 @@ package struct TimerBody {
             try read(document, field, &schedule)
             member = document.next(field)
         }
+        hasFrom = schedule.from != nil
         try schedule.decide(&rules, zones: zones, isStored: isStored) { name in
             patch.map { $0.member($0.root, name) == nil } ?? false
         }
@@ -52,6 +55,9 @@ package struct TimerBody {
         case .at: schedule.at = try value.instant()
         case .every: schedule.every = try value.duration(atLeast: 1)
         case .cron: schedule.cron = try value.text()
+        case .rrule: schedule.rrule = try value.text()
+        case .rdates: schedule.rdates = try value.instants(atMost: RecurrenceSchedule.dateLimit)
+        case .exdates: schedule.exdates = try value.instants(atMost: RecurrenceSchedule.dateLimit)
         case .watchdog: schedule.watchdog = try value.duration(atLeast: 1)
         case .timeZone: schedule.timeZone = try value.text()
         case .from: schedule.from = try value.instant()
@@ -95,8 +101,11 @@ package struct TimerBody {
 
     /// The fields of a create.
     private enum Field {
-        case id, after, at, every, cron, watchdog, timeZone, from, clock, mode, onResume, misfire, misfireGrace, misses,
-            repeatAlarm, start, stop, leeway, jitter, maxFires, until, restartable, retain, labels, payload, webhook
+        case id, after, at, every, cron, rrule, rdates, exdates, watchdog, timeZone, from, clock, mode, onResume,
+            misfire,
+            misfireGrace, misses, repeatAlarm, start, stop, leeway, jitter, maxFires, until, restartable, retain,
+            labels,
+            payload, webhook
     }
 
     // The most common fields come first, since a field is looked up by a search from the start.
@@ -126,6 +135,9 @@ package struct TimerBody {
         ("misfireGrace", .misfireGrace),
         ("misses", .misses),
         ("repeatAlarm", .repeatAlarm),
+        ("rrule", .rrule),
+        ("rdates", .rdates),
+        ("exdates", .exdates),
         ("webhook", .webhook),
     ]
 
@@ -154,7 +166,7 @@ package struct TimerBody {
     package func definition(id: [UInt8], over present: [UInt8]) throws(Problem) -> [UInt8] {
         guard let layout = Definition.layout(present.span) else { return try definition(id: id) }
         var rules = rules
-        rules.schedule = rules.schedule.keepingFrom(of: layout.rules.schedule)
+        if !hasFrom { rules.schedule = rules.schedule.keepingFrom(of: layout.rules.schedule) }
         let stored = WebhookJSON.configuration(present.span, layout)
         let webhook = try webhook?.configuration(keeping: stored)
         let isSameWebhook = webhook.flatMap { own in stored.map { own.isSame(as: $0) } } ?? false

@@ -87,12 +87,12 @@ public enum Definition {
     public static func layout(_ bytes: Span<UInt8>) -> Layout? { try? read(bytes, nil) }
 
     /// Decodes a definition that was checked on its way in, or that `encode` has made.
-    public static func checkedLayout(_ bytes: Span<UInt8>) -> Layout { checkedLayout(bytes, crons: nil) }
+    public static func checkedLayout(_ bytes: Span<UInt8>) -> Layout { checkedLayout(bytes, schedules: nil) }
 
-    /// Decodes a definition that was checked on its way in, or that `encode` has made; a cron schedule that `crons` has
+    /// Decodes a definition that was checked on its way in, or that `encode` has made; a schedule that `schedules` has
     /// is not read again.
-    static func checkedLayout(_ bytes: Span<UInt8>, crons: CronCache?) -> Layout {
-        do throws(Unreadable) { return try read(bytes, crons) } catch {
+    static func checkedLayout(_ bytes: Span<UInt8>, schedules: ScheduleCache?) -> Layout {
+        do throws(Unreadable) { return try read(bytes, schedules) } catch {
             preconditionFailure("a definition is encoded by `encode`, or was checked on its way in")
         }
     }
@@ -101,14 +101,14 @@ public enum Definition {
     /// cost a timer in a list 250 instructions.
     private struct Unreadable: Error {}
 
-    private static func read(_ bytes: Span<UInt8>, _ crons: CronCache?) throws(Unreadable) -> Layout {
+    private static func read(_ bytes: Span<UInt8>, _ schedules: ScheduleCache?) throws(Unreadable) -> Layout {
         guard let prefix = prefixCount(bytes), let idCount = TimerID.keptCount(bytes, at: 1) else { throw Unreadable() }
         var offset = 1 + idCount
         guard ByteCoding.read(bytes, &offset) != nil else { throw Unreadable() }
         let labels = labelsStart(bytes, offset..<prefix)..<prefix
         offset = prefix
         guard let createdAt = ByteCoding.readFixed(bytes, &offset, count: createdAtCount),
-            let (rules, hasPayload, hasWebhook) = RulesCodec.read(bytes, &offset, crons)
+            let (rules, hasPayload, hasWebhook) = RulesCodec.read(bytes, &offset, schedules)
         else { throw Unreadable() }
         var webhook: Range<Int>?
         if hasWebhook {

@@ -5,8 +5,10 @@ import Primitives
 /// ```
 /// plan       a byte: shape of the schedule (3 bits), clock (2), mode (1), onResume (2)
 /// flags      a varint
-/// schedule   varints; cron: length and bytes of the expression, then of the zone; where the flag `zoned` is set, there
-///            follows the zone of a grid, or the cron schedule of a watchdog
+/// schedule   varints; cron: length and bytes of the expression, then of the zone; recurrence: likewise the rule and the
+///            zone, from, then rdates and exdates, each a length and as many bytes of varints, the first instant and the
+///            steps to the others; where the flag `zoned` is set, there follows the zone of a grid, or the cron schedule
+///            of a watchdog, with the flag `rule` its recurrence
 /// the rest   varints, each where its flag is set: from, maxFires, until, retain, leeway, jitter, misfireGrace, misses,
 ///            deliveries
 /// ```
@@ -32,12 +34,14 @@ enum RulesCodec {
         static let misfireMask: UInt64 = 3
         static let stopsUnsubscribed = Flags(rawValue: 1 << 16)
         static let zoned = Flags(rawValue: 1 << 17)
-        static let all = Flags(rawValue: 1 << 18 - 1)
+        static let rule = Flags(rawValue: 1 << 18)
+        static let all = Flags(rawValue: 1 << 19 - 1)
     }
 
     private static let gridShape: UInt8 = 4
     private static let cronShape: UInt8 = 5
     private static let watchdogShape: UInt8 = 6
+    private static let recurrenceShape: UInt8 = 7
     private static let shapeMask: UInt8 = 7
 
     static func append(_ rules: TimerRules, hasPayload: Bool, hasWebhook: Bool, to bytes: inout [UInt8]) {
@@ -67,13 +71,13 @@ enum RulesCodec {
         if rules.maxFires != nil { flags.insert(.maxFires) }
         if rules.until != nil { flags.insert(.until) }
         if rules.retain != TimerRules.defaultRetain { flags.insert(.retain) }
+        if rules.schedule.from != nil { flags.insert(.from) }
         switch rules.schedule {
-        case .cron(let cron): if cron.from != nil { flags.insert(.from) }
         case .every(_, first: .local): flags.insert(.zoned)
         case .expecting(let schedule, _):
             flags.insert(.zoned)
-            if case .cron(let cron) = schedule, cron.from != nil { flags.insert(.from) }
-        case .after, .at, .every, .watchdog: break
+            if case .recurrence = schedule { flags.insert(.rule) }
+        case .after, .at, .every, .cron, .recurrence, .watchdog: break
         }
         if rules.leeway != 0 { flags.insert(.leeway) }
         if rules.jitter != 0 { flags.insert(.jitter) }
@@ -91,6 +95,7 @@ enum RulesCodec {
         case .every(_, first: .after): 3
         case .every(_, first: .at), .every(_, first: .local): gridShape
         case .cron: cronShape
+        case .recurrence: recurrenceShape
         case .watchdog, .expecting: watchdogShape
         }
     }
@@ -110,6 +115,12 @@ enum RulesCodec {
             append(run: cron.text, to: &bytes)
             append(run: cron.zone, to: &bytes)
             if let from = cron.from { ByteCoding.append(signed: from, to: &bytes) }
+        case .recurrence(let recurrence):
+            append(run: recurrence.text, to: &bytes)
+            append(run: recurrence.zone, to: &bytes)
+            ByteCoding.append(signed: recurrence.from, to: &bytes)
+            append(instants: recurrence.rdates, to: &bytes)
+            append(instants: recurrence.exdates, to: &bytes)
         case .expecting(let schedule, let grace):
             ByteCoding.append(signed: grace, to: &bytes)
             append(schedule, to: &bytes)
@@ -121,6 +132,32 @@ enum RulesCodec {
         bytes.append(contentsOf: run)
     }
 
+    /// Appends ascending instants, as one run.
+    private static func append(instants: [Int64], to bytes: inout [UInt8]) {
+        var run: [UInt8] = []
+        var last: Int64 = 0
+        for instant in instants {
+            ByteCoding.append(signed: instant - last, to: &run)
+            last = instant
+        }
+        append(run: run, to: &bytes)
+    }
+
+    /// Reads what `append(instants:)` wrote; nil for instants that do not ascend, or are beyond the year 9999.
+    private static func instants(_ run: Span<UInt8>) -> [Int64]? {
+        var instants: [Int64] = []
+        var offset = 0
+        while offset < run.count {
+            guard let step = ByteCoding.readSigned(run, &offset), (-2 * lastInstant...2 * lastInstant).contains(step),
+                instants.isEmpty || step > 0
+            else { return nil }
+            let instant = (instants.last ?? 0) + step
+            guard (-lastInstant...lastInstant).contains(instant) else { return nil }
+            instants.append(instant)
+        }
+        return instants
+    }
+
     /// Returns the traits of the rules that begin at `place`; nil when there are none.
     static func traits(_ bytes: Span<UInt8>, at place: Int) -> Definition.Traits? {
         var offset = place
@@ -128,7 +165,7 @@ enum RulesCodec {
             let flags = ByteCoding.read(bytes, &offset).map({ Flags(rawValue: $0) })
         else { return nil }
         var traits = Definition.Traits(clock)
-        if plan & shapeMask == cronShape || flags.contains(.zoned) { traits.insert(.zoned) }
+        if namesInstants(plan & shapeMask) || flags.contains(.zoned) { traits.insert(.zoned) }
         if flags.contains(.stopsUnsubscribed) { traits.insert(.stopsUnsubscribed) }
         let misfire = MisfirePolicy(rawValue: UInt8(flags.rawValue >> Flags.misfireShift & Flags.misfireMask))
         if plan & shapeMask != watchdogShape, flags.isDisjoint(with: [.leeway, .jitter]), misfire != .all {
@@ -137,6 +174,8 @@ enum RulesCodec {
         return traits
     }
 
+    private static func namesInstants(_ shape: UInt8) -> Bool { shape == cronShape || shape == recurrenceShape }
+
     /// Whether the rules that begin at `place` are a watchdog's.
     static func isWatchdog(_ bytes: Span<UInt8>, at place: Int) -> Bool {
         place < bytes.count && bytes[place] & shapeMask == watchdogShape
@@ -144,14 +183,13 @@ enum RulesCodec {
 
     /// Reads rules and moves `offset` past them; nil when there are none.
     static func read(
-        _ bytes: Span<UInt8>, _ offset: inout Int, _ crons: CronCache? = nil
+        _ bytes: Span<UInt8>, _ offset: inout Int, _ cache: ScheduleCache? = nil
     ) -> (rules: TimerRules, hasPayload: Bool, hasWebhook: Bool)? {
         guard let plan = byte(bytes, &offset), let clock = TimerClock(rawValue: plan >> 3 & 3),
             let mode = RepeatMode(rawValue: plan >> 5 & 1), let onResume = ResumePolicy(rawValue: plan >> 6),
             let flags = ByteCoding.read(bytes, &offset).map({ Flags(rawValue: $0) }), Flags.all.isSuperset(of: flags),
             let misfire = MisfirePolicy(rawValue: UInt8(flags.rawValue >> Flags.misfireShift & Flags.misfireMask)),
-            let schedule = schedule(
-                bytes, &offset, shape: plan & shapeMask, flags, crons)
+            let schedule = schedule(bytes, &offset, shape: plan & shapeMask, flags, cache)
         else { return nil }
         var rules = TimerRules(schedule)
         rules.clock = clock
@@ -209,12 +247,13 @@ enum RulesCodec {
     }
 
     private static func schedule(
-        _ bytes: Span<UInt8>, _ offset: inout Int, shape: UInt8, _ flags: Flags, _ crons: CronCache?
+        _ bytes: Span<UInt8>, _ offset: inout Int, shape: UInt8, _ flags: Flags, _ cache: ScheduleCache?
     ) -> Schedule? {
-        let hasFrom = flags.contains(.from)
-        if flags.contains(.zoned) { return zoned(bytes, &offset, shape: shape, hasFrom: hasFrom, crons) }
-        if shape == cronShape { return cron(bytes, &offset, hasFrom: hasFrom, crons) }
-        guard !hasFrom, let first = ByteCoding.readSigned(bytes, &offset) else { return nil }
+        if flags.contains(.zoned) { return zoned(bytes, &offset, shape: shape, flags, cache) }
+        if namesInstants(shape) { return named(bytes, &offset, shape: shape, flags, cache) }
+        guard flags.isDisjoint(with: [.from, .rule]), let first = ByteCoding.readSigned(bytes, &offset) else {
+            return nil
+        }
         switch shape {
         case 0: return .after(first)
         case 1: return .at(first)
@@ -228,35 +267,62 @@ enum RulesCodec {
     }
 
     private static func zoned(
-        _ bytes: Span<UInt8>, _ offset: inout Int, shape: UInt8, hasFrom: Bool, _ crons: CronCache?
+        _ bytes: Span<UInt8>, _ offset: inout Int, shape: UInt8, _ flags: Flags, _ cache: ScheduleCache?
     ) -> Schedule? {
         guard let period = ByteCoding.readSigned(bytes, &offset), period > 0 else { return nil }
         switch shape {
         case watchdogShape:
-            return cron(bytes, &offset, hasFrom: hasFrom, crons).map { .expecting($0, grace: period) }
-        case gridShape where !hasFrom && period % Schedule.day == 0 && period <= TimerRules.longestDuration:
+            let shape = flags.contains(.rule) ? recurrenceShape : cronShape
+            return named(bytes, &offset, shape: shape, flags, cache).map { .expecting($0, grace: period) }
+        case gridShape
+        where flags.isDisjoint(with: [.from, .rule]) && period % Schedule.day == 0
+            && period <= TimerRules.longestDuration:
             guard let start = ByteCoding.readSigned(bytes, &offset), (-lastInstant...lastInstant).contains(start),
                 let zone = run(bytes, &offset)
             else { return nil }
-            var name: [UInt8] = []
-            name.append(copying: bytes.extracting(zone))
-            return .every(period, first: .local(start, zone: name))
+            return .every(period, first: .local(start, zone: [UInt8](copying: bytes.extracting(zone))))
         default: return nil
         }
     }
 
-    private static func cron(
-        _ bytes: Span<UInt8>, _ offset: inout Int, hasFrom: Bool, _ crons: CronCache?
+    /// Reads a schedule that names its instants, a cron or recurrence one.
+    private static func named(
+        _ bytes: Span<UInt8>, _ offset: inout Int, shape: UInt8, _ flags: Flags, _ cache: ScheduleCache?
     ) -> Schedule? {
-        guard let text = run(bytes, &offset), let zone = run(bytes, &offset) else { return nil }
+        let start = offset
+        let isRule = shape == recurrenceShape
+        guard let text = run(bytes, &offset), let zone = run(bytes, &offset), flags.contains(.from) || !isRule else {
+            return nil
+        }
         var from: Int64?
-        if hasFrom {
+        if flags.contains(.from) {
             guard let value = ByteCoding.readSigned(bytes, &offset) else { return nil }
             from = value
         }
-        let (expression, name) = (bytes.extracting(text), bytes.extracting(zone))
-        guard let crons else { return CronCache.read(expression, zone: name, from: from) }
-        return crons.schedule(expression, zone: name, from: from)
+        var dates: (added: Range<Int>, excluded: Range<Int>)?
+        if isRule {
+            guard let added = run(bytes, &offset), let excluded = run(bytes, &offset) else { return nil }
+            dates = (added, excluded)
+        }
+        let run = bytes.extracting(start..<offset)
+        if let known = cache?.find(shape, run) { return known }
+        let (name, words) = ([UInt8](copying: bytes.extracting(zone)), [UInt8](copying: bytes.extracting(text)))
+        let schedule: Schedule
+        do {
+            if let dates, let from {
+                guard let added = instants(bytes.extracting(dates.added)),
+                    let excluded = instants(bytes.extracting(dates.excluded))
+                else { return nil }
+                schedule = .recurrence(
+                    try RecurrenceSchedule(words, zone: name, from: from, rdates: added, exdates: excluded))
+            } else {
+                schedule = .cron(try CronSchedule(words, zone: name, from: from, isStored: true))
+            }
+        } catch {
+            return nil
+        }
+        cache?.keep(schedule, shape, run)
+        return schedule
     }
 
     private static func run(_ bytes: Span<UInt8>, _ offset: inout Int) -> Range<Int>? {

@@ -1,59 +1,52 @@
 import Primitives
 
-/// A cache of cron schedules by their bytes in a definition: reading an expression costs as much as ten of its fires.
+/// A cache of cron and recurrence schedules by their bytes in a definition: reading an expression costs as much as ten of
+/// its fires.
 ///
 /// Each schedule has one place in the cache; another schedule of that place replaces it. A cache is confined to its
 /// scheduler.
-final class CronCache {
+final class ScheduleCache {
     /// The most schedules that are remembered.
     static let capacity = 4096
+
+    private struct Entry {
+        let shape: UInt8
+        let bytes: [UInt8]
+        let schedule: Schedule
+    }
 
     /// The number of places in a row. A row is made when one of its places is first taken, since a process may have a
     /// thousand caches.
     private static let rowLength = 16
-    private var rows: [[Schedule?]] = []
-    /// The number of expressions that were read because the cache did not have them.
+    private var rows: [[Entry?]] = []
+    /// The number of schedules that were read because the cache did not have them.
     private(set) var readings = 0
 
-    /// Returns the schedule of an expression in a zone; nil if the text is no expression.
-    func schedule(_ text: Span<UInt8>, zone: Span<UInt8>, from: Int64?) -> Schedule? {
-        let (row, place) = Self.place(text, zone).quotientAndRemainder(dividingBy: Self.rowLength)
-        if !rows.isEmpty, !rows[row].isEmpty, case .cron(let known)? = rows[row][place], known.from == from,
-            Self.equal(known.text, text), Self.equal(known.zone, zone)
-        {
-            return rows[row][place]
-        }
+    /// Returns the schedule that was kept with this shape and these bytes; nil if the cache does not have it.
+    func find(_ shape: UInt8, _ bytes: Span<UInt8>) -> Schedule? {
+        let (row, place) = Self.place(bytes)
+        guard !rows.isEmpty, !rows[row].isEmpty, let known = rows[row][place], known.shape == shape,
+            Definition.equal(known.bytes.span, bytes)
+        else { return nil }
+        return known.schedule
+    }
+
+    /// Keeps a schedule that was read from these bytes.
+    func keep(_ schedule: Schedule, _ shape: UInt8, _ bytes: Span<UInt8>) {
         readings += 1
-        guard let read = Self.read(text, zone: zone, from: from) else { return nil }
-        if rows.isEmpty { rows = [[Schedule?]](repeating: [], count: Self.capacity / Self.rowLength) }
-        if rows[row].isEmpty { rows[row] = [Schedule?](repeating: nil, count: Self.rowLength) }
-        rows[row][place] = read
-        return read
+        let (row, place) = Self.place(bytes)
+        if rows.isEmpty { rows = [[Entry?]](repeating: [], count: Self.capacity / Self.rowLength) }
+        if rows[row].isEmpty { rows[row] = [Entry?](repeating: nil, count: Self.rowLength) }
+        rows[row][place] = Entry(shape: shape, bytes: [UInt8](copying: bytes), schedule: schedule)
     }
 
-    /// Reads an expression without looking into the cache.
-    static func read(_ text: Span<UInt8>, zone: Span<UInt8>, from: Int64?) -> Schedule? {
-        (try? CronSchedule(array(text), zone: array(zone), from: from, isStored: true)).map { .cron($0) }
-    }
-
-    /// Returns the place of a schedule, by FNV-1a over both texts. The hash needs no key: schedules that a client
-    /// makes collide are read again each time, which is no worse than without a cache.
-    private static func place(_ text: Span<UInt8>, _ zone: Span<UInt8>) -> Int {
+    /// Returns the place of a schedule, by FNV-1a over its bytes. The hash needs no key: schedules that a client makes
+    /// collide are read again each time, which is no worse than without a cache.
+    private static func place(_ bytes: Span<UInt8>) -> (row: Int, place: Int) {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for index in text.indices { hash = (hash ^ UInt64(text[index])) &* 0x100_0000_01b3 }
-        for index in zone.indices { hash = (hash ^ UInt64(zone[index])) &* 0x100_0000_01b3 }
-        return Int(truncatingIfNeeded: (hash >> 32) % UInt64(capacity))
-    }
-
-    private static func equal(_ bytes: [UInt8], _ span: Span<UInt8>) -> Bool {
-        guard bytes.count == span.count else { return false }
-        for index in span.indices where bytes[index] != span[index] { return false }
-        return true
-    }
-
-    private static func array(_ span: Span<UInt8>) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.append(copying: span)
-        return bytes
+        for index in bytes.indices { hash = (hash ^ UInt64(bytes[index])) &* 0x100_0000_01b3 }
+        let (row, place) = Int(truncatingIfNeeded: (hash >> 32) % UInt64(capacity))
+            .quotientAndRemainder(dividingBy: rowLength)
+        return (row, place)
     }
 }

@@ -31,15 +31,15 @@ struct Grid {
     /// Moves a grid that keeps a local time, so that it goes on from `due`.
     mutating func goOn(from due: Int64) { local = local?.through(due) }
 
-    /// Whether a cron expression names the due instants.
-    var isCron: Bool { rules.schedule.kind == .cron }
+    /// Whether a cron expression or a recurrence rule names the due instants.
+    var namesInstants: Bool { rules.schedule.namesInstants }
 
     /// The milliseconds between due instants; 0 if they are not evenly spaced, or there is only one.
     private var period: Int64 {
         switch rules.schedule {
         case .every(let period, _): period
         case .watchdog(let period) where rules.repeatAlarm: period
-        case .after, .at, .cron, .watchdog, .expecting: 0
+        case .after, .at, .cron, .recurrence, .watchdog, .expecting: 0
         }
     }
 
@@ -57,8 +57,8 @@ struct Grid {
         case .every(_, first: .local(let start, _)):
             let earliest = now.ceiling(on: clock)
             return start >= earliest ? start : local?.next(after: earliest - 1)
-        case .cron(let cron):
-            return zone.flatMap { cron.next(after: now.wall, in: $0) }
+        case .cron, .recurrence:
+            return expected(after: now.wall)
         case .watchdog:
             return now.ceiling(on: clock) + rules.silence
         case .expecting:
@@ -76,7 +76,7 @@ struct Grid {
     func afterwards(_ due: Int64) -> Int64? {
         if let local { return (rules.mode == .fixedRate ? local : local.through(due)).next(after: due) }
         switch rules.schedule {
-        case .cron, .expecting: return expected(after: due)
+        case .cron, .recurrence, .expecting: return expected(after: due)
         case .after, .at, .every, .watchdog: return period > 0 ? due + period : nil
         }
     }
@@ -85,10 +85,7 @@ struct Grid {
     /// fixed-delay schedule has only `due` until it fires.
     func latest(from due: Int64, through end: Int64) -> (due: Int64, before: Int64) {
         guard end > due, rules.mode == .fixedRate else { return (due, 0) }
-        if case .cron(let cron) = rules.schedule {
-            let found = zone.flatMap { cron.latest(after: due, through: end, in: $0) }
-            return found.map { ($0.instant, $0.count) } ?? (due, 0)
-        }
+        if namesInstants { return expected(after: due, through: end).map { ($0.instant, $0.count) } ?? (due, 0) }
         guard period > 0 else { return (due, 0) }
         if let local {
             let last = local.point(through: end)
@@ -119,20 +116,20 @@ struct Grid {
             let dropped = min(before, max(old, before + 1 - most, 0))
             return (due + dropped * period, dropped)
         }
-        guard case .cron(let cron) = rules.schedule, let zone else { return (due, 0) }
+        guard namesInstants else { return (due, 0) }
         // A binary search for the earliest instant that at most `most` due instants follow, up to `last`: the further
         // back, the more follow.
         var low = max(due, oldest) - 1
         var high = last - 1
         while low < high {
             let middle = low + (high - low) / 2
-            let count = cron.latest(after: middle, through: last, in: zone)?.count ?? 0
+            let count = expected(after: middle, through: last)?.count ?? 0
             if count <= most { high = middle } else { low = middle + 1 }
         }
         // `due` itself counts too if a client had moved it off the calendar's instants.
         if low < due && before < most { return (due, 0) }
-        guard let first = cron.next(after: max(low, due), in: zone) else { return (due, 0) }
-        let after = cron.latest(after: first, through: last, in: zone)?.count ?? 0
+        guard let first = expected(after: max(low, due)) else { return (due, 0) }
+        let after = expected(after: first, through: last)?.count ?? 0
         return (first, before - after)
     }
 

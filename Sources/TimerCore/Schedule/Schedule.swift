@@ -8,9 +8,11 @@ public enum Schedule: Sendable, Equatable {
     case every(Int64, first: First)
     /// At the local times that a cron expression names. Boxed, so that the other kinds stay small.
     indirect case cron(CronSchedule)
+    /// At the instants of a recurrence rule. Boxed, like a cron schedule.
+    indirect case recurrence(RecurrenceSchedule)
     /// After the given time without a kick.
     case watchdog(Int64)
-    /// Without a kick by `grace` after an instant of another schedule, a cron one. Boxed.
+    /// Without a kick by `grace` after an instant of another schedule, a cron or recurrence one. Boxed.
     indirect case expecting(Schedule, grace: Int64)
 
     /// The start of a repeating schedule.
@@ -35,6 +37,7 @@ public enum Schedule: Sendable, Equatable {
         case .after, .at: .oneShot
         case .every: .repeating
         case .cron: .cron
+        case .recurrence: .recurrence
         case .watchdog, .expecting: .watchdog
         }
     }
@@ -50,7 +53,7 @@ public enum Schedule: Sendable, Equatable {
     /// Whether the schedule is tied to calendar instants, so that its clock is always the wall clock.
     public var isCalendar: Bool {
         switch self {
-        case .at, .every(_, first: .at), .every(_, first: .local), .cron: true
+        case .at, .every(_, first: .at), .every(_, first: .local), .cron, .recurrence: true
         case .after, .every, .watchdog, .expecting: false
         }
     }
@@ -64,6 +67,7 @@ public enum Schedule: Sendable, Equatable {
     var zone: [UInt8]? {
         switch self {
         case .cron(let cron): cron.zone
+        case .recurrence(let recurrence): recurrence.zone
         case .every(_, first: .local(_, let zone)): zone
         case .expecting(let schedule, _): schedule.zone
         case .after, .at, .every, .watchdog: nil
@@ -73,7 +77,7 @@ public enum Schedule: Sendable, Equatable {
 
 /// The kinds of timer, as shown to clients.
 public enum TimerKind: Sendable, CaseIterable {
-    case oneShot, repeating, cron, watchdog
+    case oneShot, repeating, cron, recurrence, watchdog
 
     /// The name on the wire.
     public var name: StaticString {
@@ -81,29 +85,74 @@ public enum TimerKind: Sendable, CaseIterable {
         case .oneShot: "oneShot"
         case .repeating: "repeating"
         case .cron: "cron"
+        case .recurrence: "recurrence"
         case .watchdog: "watchdog"
         }
     }
 }
 
 extension Schedule {
-    /// The cron expression as its client spelled it; nil if there is none.
+    /// The cron expression or recurrence rule as its client spelled it; nil if there is none.
     var expression: [UInt8]? {
         switch self {
         case .cron(let cron): cron.text
+        case .recurrence(let recurrence): recurrence.text
         case .expecting(let schedule, _): schedule.expression
         case .after, .at, .every, .watchdog: nil
         }
     }
 
-    /// Returns this schedule, with the earliest instant of `other` if this one has none and both are of a kind that
-    /// can have one.
+    /// The earliest instant of a cron schedule, or the start of a recurrence; nil where there is none.
+    public var from: Int64? {
+        switch self {
+        case .cron(let cron): cron.from
+        case .recurrence(let recurrence): recurrence.from
+        case .expecting(let schedule, _): schedule.from
+        case .after, .at, .every, .watchdog: nil
+        }
+    }
+
+    /// Returns this schedule with the `from` of `other`, if both are of a kind that can have one.
     public func keepingFrom(of other: Schedule) -> Schedule {
         switch (self, other) {
-        case (.cron(let cron), .cron(let old)): cron.from == nil ? .cron(cron.starting(from: old.from)) : self
+        case (.cron(let cron), .cron(let old)): .cron(cron.starting(from: old.from))
+        case (.recurrence(let recurrence), .recurrence(let old)): .recurrence(recurrence.starting(from: old.from))
         case (.expecting(let schedule, let grace), .expecting(let old, _)):
             .expecting(schedule.keepingFrom(of: old), grace: grace)
         default: self
+        }
+    }
+
+    /// The schedule whose instants a watchdog awaits; for other kinds the schedule itself.
+    var awaited: Schedule { if case .expecting(let schedule, _) = self { schedule } else { self } }
+
+    /// Whether the schedule names its instants one by one, so that they do not move with a fire that a client moves.
+    var namesInstants: Bool {
+        switch self {
+        case .cron, .recurrence: true
+        case .after, .at, .every, .watchdog, .expecting: false
+        }
+    }
+
+    /// Returns the first instant after `instant` of a schedule that names its instants, or of the one that a watchdog
+    /// has, in wall milliseconds; nil when none follows, and for any other schedule.
+    func next(after instant: Int64, in zone: TimeZoneTable) -> Int64? {
+        switch self {
+        case .cron(let cron): cron.next(after: instant, in: zone)
+        case .recurrence(let recurrence): recurrence.next(after: instant, in: zone)
+        case .expecting(let schedule, _): schedule.next(after: instant, in: zone)
+        case .after, .at, .every, .watchdog: nil
+        }
+    }
+
+    /// Returns the last instant at or before `end` of those after `start`, and how many there are; nil when there is
+    /// none. See ``next(after:in:)``.
+    func latest(after start: Int64, through end: Int64, in zone: TimeZoneTable) -> (instant: Int64, count: Int64)? {
+        switch self {
+        case .cron(let cron): cron.latest(after: start, through: end, in: zone)
+        case .recurrence(let recurrence): recurrence.latest(after: start, through: end, in: zone)
+        case .expecting(let schedule, _): schedule.latest(after: start, through: end, in: zone)
+        case .after, .at, .every, .watchdog: nil
         }
     }
 }

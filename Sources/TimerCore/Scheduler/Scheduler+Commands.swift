@@ -101,7 +101,7 @@ extension Scheduler {
 
     /// Whether `definition` has another webhook than the timer at `slot`.
     private func changesWebhook(_ slot: SlotIndex, _ definition: [UInt8]) -> Bool {
-        let new = Definition.checkedLayout(definition.span, crons: crons).webhook ?? 0..<0
+        let new = Definition.checkedLayout(definition.span, schedules: schedules).webhook ?? 0..<0
         let webhook = layout(slot).webhook ?? 0..<0
         return withDefinition(slot) { old in
             !Definition.equal(old.extracting(webhook), definition.span.extracting(new))
@@ -321,8 +321,8 @@ extension Scheduler {
         if step.progress.state == .running && step.isPast(due) {
             throw .invalidSchedule(pointer: pointer, reason: "the timer's `until` lies before that")
         }
-        // The instants of a cron expression do not move with `due`.
-        if step.grid.isCron || rules.grace != nil { return due }
+        // The instants that a schedule names do not move with `due`.
+        if step.grid.namesInstants || rules.grace != nil { return due }
         let reached = min(step.now.milliseconds(on: rules.clock), rules.lastDue(step.now))
         var grid = step.grid
         grid.goOn(from: due)

@@ -144,7 +144,10 @@ extension Scheduler {
                     pointer: "/misses",
                     reason: "the schedule has not so many instants, or not within 36525 days of the first")
             }
-            throw .invalidSchedule(pointer: "/cron", reason: "no fire is due up to the year 9999")
+            guard case .recurrence = grid.rules.schedule.awaited else {
+                throw .invalidSchedule(pointer: "/cron", reason: "no fire is due up to the year 9999")
+            }
+            throw .invalidSchedule(pointer: "/rrule", reason: "no instant is left")
         }
         let fireDue = grid.rules.grace.map { now.due(ofWall: due, on: grid.rules.clock) + $0 } ?? due
         guard fireDue <= grid.rules.lastDue(now) else {

@@ -47,7 +47,7 @@ extension Scheduler {
         guard grid.zone != nil else { return nil }
         // `known` may lie before instants that were passed already: the calendar may have been set back.
         switch grid.rules.schedule {
-        case .cron:
+        case .cron, .recurrence:
             return grid.expected(after: progress.due - 1) == progress.due ? nil : grid.expected(after: known)
         case .expecting:
             // The grace counts by its own clock, for which no zone matters.

@@ -35,7 +35,7 @@ public struct Scheduler: ~Copyable {
     /// The timers armed last, for searches that go on after them.
     var recentArmings = RecentArmings()
     /// The cron schedules that were read already.
-    let crons = CronCache()
+    let schedules = ScheduleCache()
     /// The newest deletions.
     var deleted = DeletedTimers()
     /// The version above which new timers start, so that no version of an id ever repeats.
@@ -105,8 +105,8 @@ public struct Scheduler: ~Copyable {
 
     /// Returns the layout of a timer's definition.
     func layout(_ slot: SlotIndex) -> Definition.Layout {
-        let crons = crons
-        return withDefinition(slot) { Definition.checkedLayout($0, crons: crons) }
+        let schedules = schedules
+        return withDefinition(slot) { Definition.checkedLayout($0, schedules: schedules) }
     }
 
     /// Runs `body` on a timer's webhook, as its writer encoded it; nil if it has none.
@@ -117,7 +117,7 @@ public struct Scheduler: ~Copyable {
 
     /// Returns the rules of a definition that a client sent.
     func rules(_ definition: Span<UInt8>) -> TimerRules {
-        Definition.checkedLayout(definition, crons: crons).rules
+        Definition.checkedLayout(definition, schedules: schedules).rules
     }
 
     /// Returns the position of the newest record about a timer: an answer that shows the timer waits until that

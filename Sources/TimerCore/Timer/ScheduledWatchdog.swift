@@ -70,32 +70,24 @@ extension Step {
     }
 }
 
-/// The instants at which a watchdog that has a schedule expects a kick, in wall milliseconds.
+/// The instants that a schedule names, in wall milliseconds: those at which the timer fires, or at which a watchdog that
+/// has the schedule expects a kick.
 extension Grid {
     /// The most milliseconds by which a kick may come early; one that is earlier counts for the instant before.
     private static let mostEarly: Int64 = 60_000
     /// The most instants that `awaited` counts one by one; further ones are found by their number.
     private static let mostCounted: Int64 = 32
 
-    /// The cron schedule of a timer, or of the instants that a watchdog expects.
-    private var cron: CronSchedule? {
-        switch rules.schedule {
-        case .cron(let cron), .expecting(.cron(let cron), _): cron
-        default: nil
-        }
-    }
-
     /// Returns the first instant of the schedule after `instant`; nil when none follows.
     func expected(after instant: Int64) -> Int64? {
-        guard let cron, let zone else { return nil }
-        return cron.next(after: instant, in: zone)
+        zone.flatMap { rules.schedule.next(after: instant, in: $0) }
     }
 
     /// Returns the last instant of the schedule at or before `end` of those after `start`, and how many there are;
     /// nil when there is none.
     func expected(after start: Int64, through end: Int64) -> (instant: Int64, count: Int64)? {
-        guard let cron, let zone, end > start else { return nil }
-        return cron.latest(after: start, through: end, in: zone)
+        guard let zone, end > start else { return nil }
+        return rules.schedule.latest(after: start, through: end, in: zone)
     }
 
     /// Returns the instant that the watchdog waits for: the `misses`th of the schedule after `instant`. Nil when

@@ -231,19 +231,23 @@ extension Step {
         fire(.manual, due: instant, missed: 0, next: isOneShot || !progress.isPlanned ? nil : progress.due, &effects)
     }
 
-    /// Gives a watchdog its full period again; one that was stalled recovers.
+    /// Gives a watchdog its full period again; one that was stalled recovers. One whose recurrence has no further instant
+    /// completes.
     mutating func kick(_ effects: inout [Effect]) {
         let stall = stall
+        var isLast = false
         if rules.grace == nil {
             planFromStart(now.ceiling(on: rules.clock) + rules.silence)
         } else {
             let awaited = grid.awaited(afterKickAt: now.wall)
             planFromStart(awaited ?? 0)
             if awaited == nil { progress.flags.insert(.unplanned) }
+            isLast = awaited == nil
         }
         kicks?.silentSince = now.wall
         kicks?.kickCount += 1
         if stall == nil { emit(nil, &effects) } else { emit(recoveryFrom: stall, &effects) }
+        if isLast { complete(&effects) }
     }
 
     /// Plans further alarms of a stalled watchdog, or none, by its changed rules.
@@ -266,9 +270,10 @@ extension Step {
 
 /// The fire, alarm or misfire of a timer whose due instant has come.
 extension Step {
-    /// Returns the due instant after the one at `due`. A cron schedule goes on after now if a client had moved `due`.
+    /// Returns the due instant after the one at `due`. A schedule that names its instants goes on after now if a client
+    /// had moved `due`.
     func next(after due: Int64) -> Int64? {
-        grid.following(progress.flags.contains(.moved) && grid.isCron ? max(due, now.wall) : due, now)
+        grid.following(progress.flags.contains(.moved) && grid.namesInstants ? max(due, now.wall) : due, now)
     }
 
     /// Fires a watchdog that was not kicked in time, as of `due`.

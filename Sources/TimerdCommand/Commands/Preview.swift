@@ -4,26 +4,32 @@ import TimerCore
 import TimerService
 import WireJSON
 
-/// `timerd preview`: when a cron expression fires, computed by the server's own code without asking a server.
+/// `timerd preview`: when a cron expression or a recurrence rule fires, computed by the server's own code without asking a server.
 struct Preview: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show when a cron expression would fire.",
+        abstract: "Show when a cron expression or a recurrence rule would fire.",
         discussion: """
-            Five fields, six with seconds first, or a name such as @daily. Asks no server; the time zones are those of \
-            this machine. Each line is the local time with its offset from UTC, and the same instant in UTC.
+            Five fields, six with seconds first, or a name such as @daily; or a rule of RFC 5545, which begins with \
+            FREQ= or RRULE:. Asks no server; the time zones are those of this machine. Each line is the local time with \
+            its offset from UTC, and the same instant in UTC.
 
               timerd preview '0 9 * * MON-FRI' --time-zone Europe/Berlin
               timerd preview '0 12 L * *' --count 3 --from 2030-01-01T00:00:00Z
+              timerd preview 'FREQ=WEEKLY;INTERVAL=2;BYDAY=MO' --from 2030-01-07T09:00:00Z
               timerd preview @hourly --json
             """)
 
     /// Most fires shown, as many as the server previews.
     private static let mostFires = 1000
 
-    @Argument(help: ArgumentHelp("The cron expression, in quotes", valueName: "cron")) var expression: String
+    @Argument(help: ArgumentHelp("The cron expression or the rule, in quotes", valueName: "schedule"))
+    var expression: String
     @Option(help: ArgumentHelp("An IANA name such as Europe/Berlin", valueName: "name")) var timeZone = "UTC"
     @Option(help: ArgumentHelp("How many fires, 1 to \(mostFires)", valueName: "n")) var count = 10
-    @Option(help: ArgumentHelp("Only fires at or after this RFC 3339 instant; else from now on", valueName: "instant"))
+    @Option(
+        help: ArgumentHelp(
+            "Only fires at or after this RFC 3339 instant; else from now on. A rule repeats itself from there",
+            valueName: "instant"))
     var from: String?
     @Flag(help: "Print JSON: an object with the fires in UTC and in local time.") var json = false
 
@@ -43,25 +49,43 @@ struct Preview: ParsableCommand {
     private var quoted: String { "'\(Printable.text(expression))'" }
 
     private func fires(in zone: TimeZoneTable) throws(Failure) -> [Int64] {
+        var start = Clocks.realtime() / 1_000_000
         // The fires after `last` are shown; with `--from` also one at that instant itself.
-        var last = Clocks.realtime() / 1_000_000
+        var last = start
         if let from {
-            do throws(TextError) { last = try RFC3339.parse(Array(from.utf8)) - 1 } catch {
+            do throws(TextError) { start = try RFC3339.parse(Array(from.utf8)) } catch {
                 throw Failure(.usage, "--from \(Printable.text(from)): \(error.message)")
             }
+            last = start - 1
         }
-        let schedule: CronSchedule
-        do throws(CronError) {
-            schedule = try CronSchedule(Array(expression.utf8), zone: Array(timeZone.utf8), from: nil)
+        let next = try schedule(from: start, in: zone)
+        var fires: [Int64] = []
+        while fires.count < count, let fire = next(last) {
+            fires.append(fire)
+            last = fire
+        }
+        return fires
+    }
+
+    /// Returns the function from an instant to the next one of the schedule. A recurrence rule repeats itself from
+    /// `start`.
+    private func schedule(from start: Int64, in zone: TimeZoneTable) throws(Failure) -> (Int64) -> Int64? {
+        let (text, name) = (Array(expression.utf8), Array(timeZone.utf8))
+        let isRule = ["FREQ=", "RRULE:"].contains { expression.uppercased().contains($0) }
+        do throws(RecurrenceError) {
+            if isRule {
+                let schedule = try RecurrenceSchedule(text, zone: name, from: start)
+                return { schedule.next(after: $0, in: zone) }
+            }
         } catch {
             throw Failure(.usage, "\(quoted): \(Printable.text(error.message))")
         }
-        var fires: [Int64] = []
-        while fires.count < count, let next = schedule.next(after: last, in: zone) {
-            fires.append(next)
-            last = next
+        do throws(CronError) {
+            let schedule = try CronSchedule(text, zone: name, from: nil)
+            return { schedule.next(after: $0, in: zone) }
+        } catch {
+            throw Failure(.usage, "\(quoted): \(Printable.text(error.message))")
         }
-        return fires
     }
 
     /// Returns a line for each fire: `2026-11-23T09:00:00+01:00  2026-11-23T08:00:00Z`.

@@ -47,18 +47,21 @@ enum TimerText {
         ]
     }
 
-    /// Returns the field that says when the timer fires: `every 10s`, `cron 0 9 * * MON-FRI`.
+    /// Returns the field that says when the timer fires: `every 10s`, `cron 0 9 * * MON-FRI`,
+    /// `rrule FREQ=DAILY`.
     private static func schedule(_ timer: JSONObject) -> String? {
         let fields: [(String, String?)] = [
             ("every", timer["every"]), ("watchdog", watchdog(timer)), ("cron", timer["cron"]),
-            ("after", timer["after"]), ("at", timer["at"].map(ShortTime.second)),
+            ("rrule", timer["rrule"]), ("after", timer["after"]), ("at", timer["at"].map(ShortTime.second)),
         ]
         return fields.lazy.compactMap { name, value in value.map { "\(name) \($0)" } }.first
     }
 
     /// Returns the period of a watchdog, or its grace with the schedule: `1h, cron 0 3 * * *`.
     private static func watchdog(_ timer: JSONObject) -> String? {
-        timer["watchdog"].map { period in timer["cron"].map { "\(period), cron \($0)" } ?? period }
+        guard let period = timer["watchdog"] else { return nil }
+        let named = ["cron", "rrule"].compactMap { name in timer[name].map { "\(period), \(name) \($0)" } }
+        return named.first ?? period
     }
 
     private static func labels(_ labels: JSONObject) -> String? {

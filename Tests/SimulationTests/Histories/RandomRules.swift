@@ -32,6 +32,23 @@ enum RandomRules {
         ("0 */10 * * * *", 600_000), ("@hourly", 3_600_000), ("0 0 * * *", day),
     ]
 
+    /// Recurrence rules that are due on every whole multiple of so many milliseconds since 1970, in UTC.
+    static let recurrences: [(text: String, period: Int64)] = [
+        (
+            "FREQ=DAILY;BYSECOND=0;BYMINUTE=\((0..<60).map(String.init).joined(separator: ","))"
+                + ";BYHOUR=\((0..<24).map(String.init).joined(separator: ","))", 60_000
+        ),
+        ("RRULE:FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA,SU;BYHOUR=0,12", day / 2), ("FREQ=DAILY", day),
+    ]
+
+    private static func recurrence(_ random: inout SeededGenerator) -> Schedule {
+        let text = recurrences.randomElement(using: &random)?.text ?? "FREQ=DAILY"
+        guard let recurrence = try? RecurrenceSchedule(Array(text.utf8), zone: Array("UTC".utf8), from: 0) else {
+            preconditionFailure("each rule is right")
+        }
+        return .recurrence(recurrence)
+    }
+
     private static func cron(_ random: inout SeededGenerator) -> Schedule {
         let text = crons.randomElement(using: &random)?.text ?? "* * * * *"
         guard let cron = try? CronSchedule(Array(text.utf8), zone: Array("UTC".utf8), from: nil) else {
@@ -45,7 +62,7 @@ enum RandomRules {
         let instant = wall + (random.chance(oneIn: 4) ? -delay(&random) : delay(&random))
         let period = period(&random)
         var rules: TimerRules
-        switch Int.random(in: 0..<14, using: &random) {
+        switch Int.random(in: 0..<15, using: &random) {
         case 0, 1: rules = TimerRules(.after(delay(&random)))
         case 2: rules = TimerRules(.at(instant))
         case 3: rules = TimerRules(.at(2_147_483_648_000))
@@ -53,6 +70,7 @@ enum RandomRules {
         case 6: rules = TimerRules(.every(period, first: .after(delay(&random))))
         case 7, 8: rules = TimerRules(.every(period, first: .at(instant)))
         case 9, 10: rules = TimerRules(cron(&random))
+        case 11: rules = TimerRules(recurrence(&random))
         default:
             rules = TimerRules(.watchdog(max(1, period)))
             rules.misses = random.chance(oneIn: 3) ? Int64.random(in: 2...4, using: &random) : 1

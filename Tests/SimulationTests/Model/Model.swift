@@ -46,8 +46,8 @@ struct Model {
 
     /// Checks that every instant of a fixed grid fired or was counted as missed.
     private func checkGrid(_ timer: ModelTimer) throws(BrokenPromise) {
-        guard let period = timer.period ?? timer.cronPeriod, timer.rules.mode == .fixedRate, timer.progress.isPlanned,
-            timer.gridFires + timer.gridMissed > 0, timer.cronPeriod.map({ timer.gridStart % $0 == 0 }) ?? true
+        guard let period = timer.period ?? timer.namedPeriod, timer.rules.mode == .fixedRate, timer.progress.isPlanned,
+            timer.gridFires + timer.gridMissed > 0, timer.namedPeriod.map({ timer.gridStart % $0 == 0 }) ?? true
         else { return }
         let instants = (timer.progress.due - timer.gridStart) / period
         try promise(

@@ -146,7 +146,7 @@ extension ModelStep {
             if timer.progress.state == .running && timer.isPast(due, now) { return .schedule }
             var reached = now.down(rules.clock)
             if let until = rules.until { reached = min(reached, now.due(ofWall: until, on: rules.clock)) }
-            if timer.cronPeriod == nil { due = timer.latest(from: due, through: reached).due }
+            if timer.namedPeriod == nil { due = timer.latest(from: due, through: reached).due }
         }
         // The suspending clock may be where it was when the timer was last due, as it rests while no timer counts
         // on it.

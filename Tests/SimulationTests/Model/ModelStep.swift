@@ -145,7 +145,7 @@ extension ModelStep {
     private mutating func leaveMovedInstant(_ next: Int64?) {
         guard timer.progress.flags.contains(.moved) else { return }
         timer.progress.flags.remove(.moved)
-        guard timer.cronPeriod != nil, let next else { return }
+        guard timer.namedPeriod != nil, let next else { return }
         timer.gridStart = next
         timer.gridFires = 0
         timer.gridMissed = 0

@@ -37,27 +37,30 @@ struct ModelTimer {
         switch rules.schedule {
         case .every(let period, _): period
         case .watchdog(let period): rules.repeatAlarm ? period : nil
-        case .after, .at, .cron, .expecting: nil
+        case .after, .at, .cron, .recurrence, .expecting: nil
         }
     }
 
-    /// The period of a cron schedule, which is due on every whole multiple of so many milliseconds; nil for
-    /// other schedules.
-    var cronPeriod: Int64? {
-        guard case .cron(let cron) = rules.schedule else { return nil }
-        return RandomRules.crons.first { Array($0.text.utf8) == cron.text }?.period
+    /// The period of a cron or recurrence schedule, which is due on every whole multiple of so many milliseconds; nil
+    /// for other schedules.
+    var namedPeriod: Int64? {
+        switch rules.schedule {
+        case .cron(let cron): RandomRules.crons.first { Array($0.text.utf8) == cron.text }?.period
+        case .recurrence(let rule): RandomRules.recurrences.first { Array($0.text.utf8) == rule.text }?.period
+        case .after, .at, .every, .watchdog, .expecting: nil
+        }
     }
 
     /// The due instant `count` after the one at `due`.
     func instant(_ count: Int64, after due: Int64) -> Int64 {
-        guard let cronPeriod, count > 0 else { return due + count * (period ?? 0) }
-        return (floorDivide(due, cronPeriod) + count) * cronPeriod
+        guard let namedPeriod, count > 0 else { return due + count * (period ?? 0) }
+        return (floorDivide(due, namedPeriod) + count) * namedPeriod
     }
 
     /// The number of due instants from `due` on that lie before `end`.
     func count(from due: Int64, before end: Int64) -> Int64 {
         guard end > due else { return 0 }
-        if let cronPeriod { return 1 + floorDivide(end - 1, cronPeriod) - floorDivide(due, cronPeriod) }
+        if let namedPeriod { return 1 + floorDivide(end - 1, namedPeriod) - floorDivide(due, namedPeriod) }
         return period.map { (end - due + $0 - 1) / $0 } ?? 1
     }
 
@@ -136,21 +139,21 @@ struct ModelTimer {
         case .every(let period, first: .at(let start)):
             due = start >= begun ? start : start + (begun - start + period - 1) / period * period
         case .watchdog(let period): due = begun + min(period * rules.misses, 36_525 * 86_400_000)
-        case .cron: due = instant(1, after: now.down(.wall))
+        case .cron, .recurrence: due = instant(1, after: now.down(.wall))
         }
         return isPast(due, now) ? nil : due
     }
 
     /// The latest due instant from `due` through `end`, and the number of those before it.
     func latest(from due: Int64, through end: Int64) -> (due: Int64, before: Int64) {
-        guard period ?? cronPeriod != nil, rules.mode == .fixedRate, end > due else { return (due, 0) }
+        guard period ?? namedPeriod != nil, rules.mode == .fixedRate, end > due else { return (due, 0) }
         let before = count(from: due, before: end + 1) - 1
         return (instant(before, after: due), before)
     }
 
     /// The due instant after the one at `due`, which fires now.
     func following(_ due: Int64, _ now: Now) -> Int64? {
-        if cronPeriod != nil {
+        if namedPeriod != nil {
             // A client may have moved the instant anywhere; the calendar schedule goes on from now.
             return instant(1, after: progress.flags.contains(.moved) ? max(due, now.down(.wall)) : due)
         }

@@ -20,6 +20,13 @@ struct TimerBodyTests {
                 .watchdog, .suspending
             ),
             (#"{"watchdog":"1h","cron":"@daily","clock":"suspending","repeatAlarm":true}"#, .watchdog, .suspending),
+            (#"{"rrule":"FREQ=DAILY","rdates":[],"exdates":null}"#, .recurrence, .wall),
+            (
+                #"{"rrule":"rrule:freq=daily;byhour=9","from":"2030-01-01T00:00:00Z","timeZone":"Europe/Berlin"}"#,
+                .recurrence, .wall
+            ),
+            (#"{"watchdog":"1h","rrule":"FREQ=DAILY","clock":"suspending","misses":2}"#, .watchdog, .suspending),
+            (#"{"after":"1s","rdates":[],"exdates":[]}"#, .oneShot, .continuous),
             (#"{"every":"7d","at":"2030-01-01T16:00:00Z","timeZone":"Europe/Berlin"}"#, .repeating, .wall),
         ] as [(String, TimerKind, TimerClock)])
     func `each schedule has its kind and its clock`(text: String, kind: TimerKind, clock: TimerClock) throws {
@@ -54,6 +61,17 @@ struct TimerBodyTests {
         (#"{"cron":"@daily","timeZone":"Europe/Berlin\u0000"}"#, "/timeZone"),
         (#"{"cron":"@daily","timeZone":"Europe/Pariss"}"#, "/timeZone"),
         (#"{"cron":"0 12 ? * 2-6"}"#, "/cron"),
+        (#"{"rrule":"FREQ=DAILY","cron":"@daily"}"#, "/cron"), (#"{"rrule":"FREQ=DAILY","after":"1s"}"#, "/rrule"),
+        (#"{"rrule":"FREQ=HOURLY"}"#, "/rrule"), (#"{"rrule":"FREQ=DAILY","timeZone":"Mars/Base"}"#, "/timeZone"),
+        (#"{"rrule":"FREQ=DAILY","clock":"continuous"}"#, "/clock"),
+        (#"{"rrule":"FREQ=DAILY","mode":"fixedDelay"}"#, "/mode"),
+        (#"{"rrule":"FREQ=DAILY","rdates":["2030-01-01"]}"#, "/rdates/0"),
+        (#"{"rrule":"FREQ=DAILY","exdates":["2030-01-01T00:00:00Z",null]}"#, "/exdates/1"),
+        (#"{"rrule":"FREQ=DAILY","rdates":"2030-01-01T00:00:00Z"}"#, "/rdates"),
+        (#"{"cron":"@daily","rdates":["2030-01-01T00:00:00Z"]}"#, "/rdates"),
+        (#"{"after":"1s","exdates":["2030-01-01T00:00:00Z"]}"#, "/exdates"),
+        (#"{"watchdog":"1h","rrule":"FREQ=DAILY","misfire":"all"}"#, "/misfire"),
+        (#"{"watchdog":"1h","rrule":"FREQ=DAILY","clock":"wall"}"#, "/clock"),
         (#"{"after":"1s","timeZone":"Europe/Berlin"}"#, "/timeZone"),
         (#"{"every":"1d","timeZone":"Europe/Berlin"}"#, "/timeZone"),
         (#"{"every":"1d","after":"1d","timeZone":"Europe/Berlin"}"#, "/timeZone"),

@@ -26,6 +26,12 @@ struct DefinitionParts: Equatable {
         if let cron = try? CronSchedule(Array("0 3 * * MON".utf8), zone: zone, from: from) {
             zoned.append(.expecting(.cron(cron), grace: random.number(1...36_525 * 86_400_000)))
         }
+        let dates = (0..<random.number(0...3)).map { _ in random.number(far) }.sorted()
+        if let rule = try? RecurrenceSchedule(
+            Array("FREQ=DAILY;COUNT=9".utf8), zone: zone, from: random.number(far), rdates: dates, exdates: dates)
+        {
+            zoned += [.recurrence(rule), .expecting(.recurrence(rule), grace: 1)]
+        }
         let all = schedules + zoned
         var rules = TimerRules(all[Int(random.number(0...Int64(all.count - 1)))])
         rules.clock = random.chance(oneIn: 2) ? .wall : .continuous

@@ -130,13 +130,20 @@ struct DeclareTests {
         #expect(try bench.rules() == short)
     }
 
-    @Test func `an absent from stays, one that is given counts`() throws {
+    @Test func `the stored from is kept by a schedule that can have one`() throws {
         func cron(_ text: String, from: Int64?) throws -> Schedule {
             .cron(try CronSchedule(Array(text.utf8), zone: Array("UTC".utf8), from: from))
         }
         let stored = try cron("0 9 * * *", from: 5000)
         #expect(try cron("0 8 * * *", from: nil).keepingFrom(of: stored) == cron("0 8 * * *", from: 5000))
-        #expect(try cron("0 8 * * *", from: 7000).keepingFrom(of: stored) == cron("0 8 * * *", from: 7000))
+        func recurrence(_ text: String, from: Int64) throws -> Schedule {
+            .recurrence(try RecurrenceSchedule(Array(text.utf8), zone: Array("UTC".utf8), from: from))
+        }
+        let daily = try recurrence("FREQ=DAILY", from: 5000)
+        #expect(
+            try recurrence("FREQ=WEEKLY", from: 9000).keepingFrom(of: daily) == recurrence("FREQ=WEEKLY", from: 5000))
+        #expect(
+            try recurrence("FREQ=WEEKLY", from: 9000).keepingFrom(of: stored) == recurrence("FREQ=WEEKLY", from: 9000))
         #expect(try cron("0 8 * * *", from: nil).keepingFrom(of: .after(1)) == cron("0 8 * * *", from: nil))
         #expect(Schedule.after(1).keepingFrom(of: stored) == .after(1))
     }

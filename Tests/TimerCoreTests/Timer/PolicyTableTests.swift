@@ -14,6 +14,7 @@ enum PolicyTable {
         ("`every: 1m` with `at`", rules(.every(60_000, first: .at(Bench.wall(60_000))))),
         ("`every: 1m`, `fixedDelay`", rules(.every(60_000, first: .period)) { $0.mode = .fixedDelay }),
         ("`cron: * * * * *`", rules(cron("* * * * *"))),
+        ("`rrule`, each minute", rules(recurrence())),
         ("`watchdog: 1m`", rules(.watchdog(60_000))),
     ]
 
@@ -22,6 +23,18 @@ enum PolicyTable {
             preconditionFailure("the expression is right")
         }
         return .cron(cron)
+    }
+
+    /// A rule that is due every minute of the day on which the bench starts.
+    private static func recurrence() -> Schedule {
+        let minutes = (0..<60).map(String.init).joined(separator: ",")
+        let hours = (0..<24).map(String.init).joined(separator: ",")
+        let text = "FREQ=DAILY;BYHOUR=\(hours);BYMINUTE=\(minutes);BYSECOND=0"
+        guard
+            let schedule = try? RecurrenceSchedule(
+                Array(text.utf8), zone: Array("UTC".utf8), from: Bench.wall(0))
+        else { preconditionFailure("the rule is right") }
+        return .recurrence(schedule)
     }
 
     /// Suspends a timer at 0:30, resumes it at 3:30 and runs it up to 5:00. Returns its cell of the table.

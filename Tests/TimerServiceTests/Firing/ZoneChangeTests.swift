@@ -34,9 +34,15 @@ struct ZoneChangeTests {
         return replanned
     }
 
-    @Test func `cron timers are planned anew by changed data, and streams are told`() throws {
+    private func recurrence(_ text: String) throws -> TimerRules {
+        let schedule = try RecurrenceSchedule(Array(text.utf8), zone: Array("Test/Zone".utf8), from: 0)
+        return TimerRules(.recurrence(schedule))
+    }
+
+    @Test(arguments: [true, false])
+    func `timers at local times are planned again by changed data, and streams are told`(isRule: Bool) throws {
         var rig = try rig(["Test/Zone": 0, "Other": 0])
-        try rig.create("noon", try cron("0 12 * * *"))
+        try rig.create("noon", isRule ? try recurrence("FREQ=DAILY;BYHOUR=12") : try cron("0 12 * * *"))
         try rig.create("other", try cron("0 12 * * *", zone: "Other"))
         try rig.create("plain", TimerRules(.after(1_000_000)))
         try rig.settle()

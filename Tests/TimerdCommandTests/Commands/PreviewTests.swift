@@ -30,6 +30,11 @@ struct PreviewTests {
             ["0 0 1 7 *", "--count", "1", "--time-zone", "America/New_York"],
             ["2031-07-01T00:00:00-04:00  2031-07-01T04:00:00Z"]
         ),
+        (
+            ["FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=17", "--count", "2", "--time-zone", "Europe/Berlin"],
+            ["2031-01-31T17:00:00+01:00  2031-01-31T16:00:00Z", "2031-02-28T17:00:00+01:00  2031-02-28T16:00:00Z"]
+        ),
+        (["rrule:freq=daily;count=1"], ["2031-01-01T00:00:00Z  2031-01-01T00:00:00Z"]),
     ])
     func `the instant to begin at counts, and each zone has its offset`(words: [String], lines: [String]) {
         let run = CommandRun(["preview"] + words + ["--from", "2031-01-01T00:00:00Z"])
@@ -48,10 +53,12 @@ struct PreviewTests {
         (["61 * * * *"], "61"), (["* * * *"], "fields"), (["0 0 30 2 *"], "never"),
         (["@daily", "--time-zone", "Europe/Pariss"], "Europe/Pariss"), (["@daily", "--count", "0"], "--count"),
         (["@daily", "--count", "1001"], "--count"), (["@daily", "--count", "x"], "count"),
-        (["@daily", "--from", "soon"], "--from"), ([], "cron"),
+        (["@daily", "--from", "soon"], "--from"), ([], "schedule"),
         (["@daily", "--time-zone", "../../etc/passwd"], "time zone"), ([""], "fields"),
         (["@daily", "--time-zone", "europe/berlin"], "did you mean Europe/Berlin"),
-        (["TZ=UTC 0 9 * * *"], "--time-zone"), (["0 9 * * 1\u{2013}5"], "'1\u{2013}5'"),
+        (["FREQ=HOURLY"], "`every`"), (["FREQ=DAILY;UNTIL=2020"], "UNTIL"), (["rrule:FREQ=DAILY;COUNT=0"], "COUNT"),
+        (["FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"], "no fire"), (["TZ=UTC 0 9 * * *"], "--time-zone"),
+        (["0 9 * * 1\u{2013}5"], "'1\u{2013}5'"),
     ])
     func `what makes no sense is refused with the reason`(words: [String], reason: String) {
         #expect(CommandRun(["preview"] + words).refusal(64).lowercased().contains(reason.lowercased()))

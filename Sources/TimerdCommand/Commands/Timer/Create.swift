@@ -86,15 +86,20 @@ struct ScheduleOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Once, at this RFC 3339 instant", valueName: "instant")) var at: String?
     @Option(help: ArgumentHelp("Again and again, that far apart", valueName: "duration")) var every: String?
     @Option(help: ArgumentHelp("When a cron expression says so", valueName: "cron")) var cron: String?
+    @Option(help: ArgumentHelp("When a recurrence rule of RFC 5545 says so", valueName: "rule")) var rrule: String?
     @Option(
         help: ArgumentHelp(
-            "For --cron, and for --every with --at: an IANA name such as Europe/Berlin; UTC without it",
+            "For --cron, --rrule, and --every with --at: an IANA name such as Europe/Berlin; UTC without it",
             valueName: "name"))
     var timeZone: String?
-    @Option(help: ArgumentHelp("For --cron: not before this instant", valueName: "instant")) var from: String?
     @Option(
         help: ArgumentHelp(
-            "When it is not kicked for that long; with --cron, for that long after an instant of it",
+            "For --cron: not before this instant; for --rrule: it repeats itself from there, else from now",
+            valueName: "instant"))
+    var from: String?
+    @Option(
+        help: ArgumentHelp(
+            "When it is not kicked for that long; with --cron or --rrule, for that long after an instant of it",
             valueName: "duration"))
     var watchdog: String?
     @Option(help: ArgumentHelp("For --watchdog: after so many silent periods", valueName: "n")) var misses: Int64?
@@ -107,14 +112,14 @@ struct ScheduleOptions: ParsableArguments {
     var clock: String?
 
     /// Whether a flag says when the timer fires.
-    var isGiven: Bool { [after, at, every, cron, watchdog].contains { $0 != nil } }
+    var isGiven: Bool { [after, at, every, cron, rrule, watchdog].contains { $0 != nil } }
 
     var fields: [BodyField] {
         [
             BodyField("after", after), BodyField("at", at), BodyField("every", every), BodyField("cron", cron),
-            BodyField("timeZone", timeZone), BodyField("from", from), BodyField("watchdog", watchdog),
-            BodyField("misses", misses), BodyField("repeatAlarm", repeatAlarm), BodyField("mode", mode),
-            BodyField("clock", clock),
+            BodyField("rrule", rrule), BodyField("timeZone", timeZone), BodyField("from", from),
+            BodyField("watchdog", watchdog), BodyField("misses", misses), BodyField("repeatAlarm", repeatAlarm),
+            BodyField("mode", mode), BodyField("clock", clock),
         ]
     }
 }
