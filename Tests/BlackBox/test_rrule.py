@@ -60,8 +60,8 @@ def test_a_declaration_without_from_keeps_the_one_that_is_stored(api, name):
 
 def test_it_fires_and_completes_with_the_last(api):
     begin = rfc3339(now() + 2000)
-    seconds = ",".join(map(str, range(60)))
-    timer = api.create(rrule=f"FREQ=DAILY;COUNT=2;BYSECOND={seconds}", **{"from": begin})
+    sixty, hours = (",".join(map(str, range(count))) for count in (60, 24))
+    timer = api.create(rrule=f"FREQ=DAILY;COUNT=2;BYHOUR={hours};BYMINUTE={sixty};BYSECOND={sixty}", **{"from": begin})
     with api.stream(f"/v1/timers/{timer['id']}/events?since=0").expect(200) as stream:
         events = stream.until("completed")
     assert types(events)[:2] == ["created", "activated"] and events[2]["scheduledAt"] == timer["nextFireAt"]

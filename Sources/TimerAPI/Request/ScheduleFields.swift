@@ -191,9 +191,11 @@ struct ScheduleFields {
         let zone = timeZone ?? Self.defaultZone
         try requireZone(zone, zones)
         do throws(RecurrenceError) {
-            return try RecurrenceSchedule(
+            let schedule = try RecurrenceSchedule(
                 text, zone: zone, from: from ?? Clocks.realtime() / 1_000_000, rdates: rdates ?? [],
                 exdates: exdates ?? [])
+            // Here, as the engine's lock is not held.
+            return zones.zone(named: zone).map { schedule.bounded(in: $0) } ?? schedule
         } catch {
             throw Problem(.invalidSchedule, error.message, pointer: "/rrule")
         }

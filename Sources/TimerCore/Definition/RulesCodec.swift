@@ -149,7 +149,7 @@ enum RulesCodec {
         var offset = 0
         while offset < run.count {
             guard let step = ByteCoding.readSigned(run, &offset), (-2 * lastInstant...2 * lastInstant).contains(step),
-                instants.isEmpty || step > 0
+                instants.isEmpty || step > 0, instants.count < RecurrenceSchedule.dateLimit
             else { return nil }
             let instant = (instants.last ?? 0) + step
             guard (-lastInstant...lastInstant).contains(instant) else { return nil }
@@ -250,7 +250,7 @@ enum RulesCodec {
         _ bytes: Span<UInt8>, _ offset: inout Int, shape: UInt8, _ flags: Flags, _ cache: ScheduleCache?
     ) -> Schedule? {
         if flags.contains(.zoned) { return zoned(bytes, &offset, shape: shape, flags, cache) }
-        if namesInstants(shape) { return named(bytes, &offset, shape: shape, flags, cache) }
+        if namesInstants(shape), !flags.contains(.rule) { return named(bytes, &offset, shape: shape, flags, cache) }
         guard flags.isDisjoint(with: [.from, .rule]), let first = ByteCoding.readSigned(bytes, &offset) else {
             return nil
         }
@@ -313,8 +313,10 @@ enum RulesCodec {
                 guard let added = instants(bytes.extracting(dates.added)),
                     let excluded = instants(bytes.extracting(dates.excluded))
                 else { return nil }
-                schedule = .recurrence(
-                    try RecurrenceSchedule(words, zone: name, from: from, rdates: added, exdates: excluded))
+                let recurrence = try RecurrenceSchedule(
+                    words, zone: name, from: from, rdates: added, exdates: excluded)
+                let table = cache?.zones.zone(named: name)
+                schedule = .recurrence(table.map { recurrence.bounded(in: $0) } ?? recurrence)
             } else {
                 schedule = .cron(try CronSchedule(words, zone: name, from: from, isStored: true))
             }

@@ -8,6 +8,10 @@ import Primitives
 final class ScheduleCache {
     /// The most schedules that are remembered.
     static let capacity = 4096
+    /// The most bytes that they take together in definitions; with one more all are forgotten.
+    static let byteLimit = 8 << 20
+    /// The time zones that schedules name.
+    let zones: any ZoneSource
 
     private struct Entry {
         let shape: UInt8
@@ -19,8 +23,11 @@ final class ScheduleCache {
     /// thousand caches.
     private static let rowLength = 16
     private var rows: [[Entry?]] = []
+    private var byteCount = 0
     /// The number of schedules that were read because the cache did not have them.
     private(set) var readings = 0
+
+    init(_ zones: any ZoneSource) { self.zones = zones }
 
     /// Returns the schedule that was kept with this shape and these bytes; nil if the cache does not have it.
     func find(_ shape: UInt8, _ bytes: Span<UInt8>) -> Schedule? {
@@ -35,8 +42,10 @@ final class ScheduleCache {
     func keep(_ schedule: Schedule, _ shape: UInt8, _ bytes: Span<UInt8>) {
         readings += 1
         let (row, place) = Self.place(bytes)
+        if byteCount + bytes.count > Self.byteLimit { (rows, byteCount) = ([], 0) }
         if rows.isEmpty { rows = [[Entry?]](repeating: [], count: Self.capacity / Self.rowLength) }
         if rows[row].isEmpty { rows[row] = [Entry?](repeating: nil, count: Self.rowLength) }
+        byteCount += bytes.count - (rows[row][place]?.bytes.count ?? 0)
         rows[row][place] = Entry(shape: shape, bytes: [UInt8](copying: bytes), schedule: schedule)
     }
 

@@ -53,7 +53,13 @@ struct Recurrence {
     /// The search ends when as many units were empty as there are until the calendar repeats itself: 400 years, 4,800
     /// months, 20,871 weeks.
     func first(notBefore local: Int64) -> Int64? {
-        let low = max(local, start)
+        local <= limit ? first(in: local..<limit + 1) : nil
+    }
+
+    /// Returns the first time in `range`; nil when there is none. The search ends with the range, too.
+    func first(in range: Range<Int64>) -> Int64? {
+        let low = max(range.lowerBound, start)
+        let limit = min(limit, range.upperBound - 1)
         guard low <= limit, times.count > 0 else { return nil }
         let last = index(holding: floorDivide(limit, CronExpression.day))
         var index = index(notBefore: index(holding: floorDivide(low, CronExpression.day)))
@@ -98,7 +104,7 @@ struct Recurrence {
         if let pairs = pairsOfMinutes(in: range, apart: distance) { return pairs }
         var pairs: Int64 = 0
         var low = range.lowerBound
-        while let time = first(notBefore: low), time < range.upperBound {
+        while low < range.upperBound, let time = first(in: low..<range.upperBound) {
             pairs += count(in: time + distance..<time + distance + 1)
             low = time + 1
         }

@@ -5,9 +5,9 @@
 /// local times of the rule begin with that of `from`. One that comes twice means the first; one that a change of offset
 /// leaves out is read with the offset before, and instants that meet by that count and are due once.
 ///
-/// No instant is stored. Finding the next one costs the same however far it is from `from`, unless the rule has a
-/// `COUNT`: the instants since `from` are then counted for each answer, period by period but not one by one, which is
-/// about 10 ns for each month and change of offset in between.
+/// No instant is stored but the last one, once `bounded` has found it. Finding the next one costs the same however far it
+/// is from `from`. A rule with a `COUNT` ends after 1,000 years all the same, which bounds the search for its last
+/// instant.
 public struct RecurrenceSchedule: Sendable, Equatable {
     /// The rule as its client wrote it.
     public let text: [UInt8]
@@ -21,6 +21,8 @@ public struct RecurrenceSchedule: Sendable, Equatable {
     public let exdates: [Int64]
 
     private let rule: RecurrenceRule
+    /// The last second at which the rule may be due, as `bounded` found it; nil before.
+    private var last: Int64?
 
     /// The most instants of `rdates` and of `exdates`.
     public static let dateLimit = 1000
@@ -54,6 +56,20 @@ public struct RecurrenceSchedule: Sendable, Equatable {
     func starting(from instant: Int64) -> RecurrenceSchedule {
         var schedule = self
         schedule.from = Self.wholeSecond(instant)
+        schedule.last = nil
+        return schedule
+    }
+
+    /// Returns the same schedule with its last instant, which costs up to some milliseconds to find where the rule has a
+    /// `COUNT`, or is never due. Each answer of a schedule without it costs as much.
+    ///
+    /// - Parameter zone: the table of the schedule's zone, which every later question names too.
+    public func bounded(in zone: TimeZoneTable) -> RecurrenceSchedule {
+        var schedule = self
+        let recurrence = recurrence(in: zone)
+        let bounds = recurrence.bounds
+        let isEmpty = recurrence.first(notBefore: bounds.lowerBound) == nil
+        schedule.last = isEmpty ? bounds.lowerBound - 1 : bounds.upperBound - 1
         return schedule
     }
 
@@ -75,13 +91,7 @@ public struct RecurrenceSchedule: Sendable, Equatable {
         let recurrence = recurrence(in: zone)
         var next = recurrence.first(notBefore: floorDivide(instant, 1000) + 1)
         while let second = next, exdates.holds(second * 1000) { next = recurrence.first(notBefore: second + 1) }
-        guard let second = next else { return nil }
-        if case .count(let limit) = rule.end,
-            recurrence.count(in: recurrence.bounds.lowerBound..<second + 1) > limit
-        {
-            return nil
-        }
-        return second * 1000
+        return next.map { $0 * 1000 }
     }
 
     /// Returns the last instant at or before `end` of those after `start`, in wall milliseconds, and how many there
@@ -91,7 +101,9 @@ public struct RecurrenceSchedule: Sendable, Equatable {
         instant: Int64, count: Int64
     )? {
         let recurrence = recurrence(in: zone)
-        let (counted, range) = ruled(after: start, through: end, recurrence)
+        let first = floorDivide(start, 1000) + 1
+        let range = first..<max(first, floorDivide(end, 1000) + 1)
+        let counted = recurrence.count(in: range)
         var count = counted
         func isRuled(_ date: Int64) -> Bool {
             date % 1000 == 0 && range.contains(date / 1000) && recurrence.contains(date / 1000)
@@ -117,23 +129,10 @@ public struct RecurrenceSchedule: Sendable, Equatable {
         return latest.map { ($0, count) }
     }
 
-    /// Returns the number of the rule's instants in a span, and a range of seconds that has these and no other.
-    private func ruled(
-        after start: Int64, through end: Int64, _ recurrence: ZonedRecurrence
-    ) -> (count: Int64, range: Range<Int64>) {
-        let first = floorDivide(start, 1000) + 1
-        let range = first..<max(first, floorDivide(end, 1000) + 1)
-        let count = recurrence.count(in: range)
-        guard case .count(let limit) = rule.end, count > 0 else { return (count, range) }
-        let bounds = recurrence.bounds
-        let before = recurrence.count(in: bounds.lowerBound..<max(bounds.lowerBound, first))
-        guard before + count > limit else { return (count, range) }
-        guard before < limit else { return (0, first..<first) }
-        return (limit - before, first..<recurrence.instant(number: limit - before, in: range) + 1)
-    }
-
     private func recurrence(in zone: TimeZoneTable) -> ZonedRecurrence {
-        ZonedRecurrence(rule, start: from / 1000, in: zone)
+        let recurrence = ZonedRecurrence(rule, start: from / 1000, last: last, in: zone)
+        guard last == nil, case .count(let limit) = rule.end else { return recurrence }
+        return ZonedRecurrence(rule, start: from / 1000, last: recurrence.end(ofCount: limit), in: zone)
     }
 
     /// Returns an instant rounded up to a second, within the years that are searched or the second after them.

@@ -15,9 +15,11 @@ struct ZonedRecurrence {
     /// instant that has the local time in UTC, together.
     private static let reach = 2 * TimeZoneTable.offsets.upperBound - TimeZoneTable.offsets.lowerBound
 
-    /// - Parameter start: the instant of DTSTART.
-    init(_ rule: RecurrenceRule, start: Int64, in zone: TimeZoneTable) {
-        var last = RecurrenceSchedule.seconds.upperBound
+    /// - Parameters:
+    ///   - start: the instant of DTSTART.
+    ///   - last: the last instant, if it is known.
+    init(_ rule: RecurrenceRule, start: Int64, last: Int64?, in zone: TimeZoneTable) {
+        var last = last ?? RecurrenceSchedule.seconds.upperBound
         if case .instant(let end) = rule.end { last = min(last, end) }
         bounds = start..<max(start, last + 1)
         recurrence = Recurrence(
@@ -34,8 +36,7 @@ struct ZonedRecurrence {
         // No instant of a later segment is before the segment's start.
         while segment.start < found {
             if let gap = Gap(before: segment, in: zone), low < gap.instants.upperBound,
-                let local = recurrence.first(notBefore: max(gap.local.lowerBound, low + gap.offset)),
-                local < gap.local.upperBound
+                let local = recurrence.first(in: max(gap.local.lowerBound, low + gap.offset)..<gap.local.upperBound)
             {
                 found = min(found, local - gap.offset)
             }
@@ -64,10 +65,14 @@ struct ZonedRecurrence {
         let local = start..<max(start, firstLocal(from: range.upperBound))
         var count = recurrence.count(in: local)
         var segment = zone.segment(at: range.lowerBound - Self.reach)
+        // The segment at the end of a table's cycle has a second part, with the start of the first.
+        var lastStart: Int64?
         // The local time at the range's end is after a gap that begins there.
         while segment.start <= range.upperBound {
-            if let gap = Gap(before: segment, in: zone), recurrence.mayHoldTime(gap.local) {
-                // Of the local times in the gap those count whose instants are in the range and are no other's too.
+            let isNew = segment.start != lastStart
+            lastStart = segment.start
+            if isNew, let gap = Gap(before: segment, in: zone), recurrence.mayHoldTime(gap.local) {
+                // The local times in the gap count whose instants are in the range and are no other's too.
                 let instants = gap.instants.clamped(to: range)
                 let counted = instants.lowerBound + gap.offset..<instants.upperBound + gap.offset
                 count += recurrence.count(in: counted) - recurrence.count(in: gap.local.clamped(to: local))
@@ -80,7 +85,25 @@ struct ZonedRecurrence {
     }
 
     /// Whether an instant, in seconds, is one of the recurrence.
-    func contains(_ instant: Int64) -> Bool { first(notBefore: instant) == instant }
+    func contains(_ instant: Int64) -> Bool { count(in: instant..<instant + 1) > 0 }
+
+    /// The years, in seconds, after which a rule with a `COUNT` ends.
+    private static let longestCount = 1000 * CivilDate.daysInEra / 400 * CronExpression.day
+
+    /// Returns the last instant of the first `limit`, or the end of the bounds or of ``longestCount``.
+    func end(ofCount limit: Int64) -> Int64 {
+        let end = min(bounds.upperBound, bounds.lowerBound + Self.longestCount)
+        var (low, width, left) = (bounds.lowerBound, CronExpression.day, limit)
+        while low < end {
+            let range = low..<min(end, low + width)
+            let found = count(in: range)
+            if found >= left { return instant(number: left, in: range) }
+            left -= found
+            low = range.upperBound
+            width *= 2
+        }
+        return end - 1
+    }
 
     /// Returns the instant that is the `number`th in `range`, from 1 on; `range` has so many. The cost is twice that of
     /// counting the range.

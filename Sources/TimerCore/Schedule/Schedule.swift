@@ -112,14 +112,14 @@ extension Schedule {
         }
     }
 
-    /// Returns this schedule with the `from` of `other`, if both are of a kind that can have one.
+    /// Returns this schedule with the `from` of `other`, if that has one and this kind can have one.
     public func keepingFrom(of other: Schedule) -> Schedule {
-        switch (self, other) {
-        case (.cron(let cron), .cron(let old)): .cron(cron.starting(from: old.from))
-        case (.recurrence(let recurrence), .recurrence(let old)): .recurrence(recurrence.starting(from: old.from))
-        case (.expecting(let schedule, let grace), .expecting(let old, _)):
-            .expecting(schedule.keepingFrom(of: old), grace: grace)
-        default: self
+        guard let from = other.from else { return self }
+        return switch self {
+        case .cron(let cron): .cron(cron.starting(from: from))
+        case .recurrence(let recurrence): .recurrence(recurrence.starting(from: from))
+        case .expecting(let schedule, let grace): .expecting(schedule.keepingFrom(of: other), grace: grace)
+        case .after, .at, .every, .watchdog: self
         }
     }
 

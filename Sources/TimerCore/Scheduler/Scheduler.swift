@@ -34,8 +34,8 @@ public struct Scheduler: ~Copyable {
     var widestSlack: Int64 = 0
     /// The timers armed last, for searches that go on after them.
     var recentArmings = RecentArmings()
-    /// The cron schedules that were read already.
-    let schedules = ScheduleCache()
+    /// The cron and recurrence schedules that were read already.
+    let schedules: ScheduleCache
     /// The newest deletions.
     var deleted = DeletedTimers()
     /// The version above which new timers start, so that no version of an id ever repeats.
@@ -58,6 +58,7 @@ public struct Scheduler: ~Copyable {
         table = TimerTable(secret: secret)
         self.maximumTimers = maximumTimers
         self.zones = zones
+        schedules = ScheduleCache(zones)
     }
 
     // An explicit deinit, so that another module destroys a scheduler by a call. Otherwise it would go member by

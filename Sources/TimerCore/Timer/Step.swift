@@ -242,7 +242,7 @@ extension Step {
             let awaited = grid.awaited(afterKickAt: now.wall)
             planFromStart(awaited ?? 0)
             if awaited == nil { progress.flags.insert(.unplanned) }
-            isLast = awaited == nil
+            isLast = grid.expected(after: grid.counted(forKickAt: now.wall)) == nil
         }
         kicks?.silentSince = now.wall
         kicks?.kickCount += 1

@@ -134,4 +134,33 @@ struct DefinitionTests {
         _ = DefinitionParts.labels(bytes)
         _ = TimerKey(definition: bytes.span, siphash: SipHash(secret: []))
     }
+
+    /// Returns the layout of a definition with a recurrence whose `rdates` are these steps, as `RulesCodec` writes them.
+    private func layout(steps: [Int64]) -> Definition.Layout? {
+        guard let rule = try? RecurrenceSchedule(Array("FREQ=DAILY".utf8), zone: [0x55], from: 0, rdates: [77]) else {
+            return nil
+        }
+        let bytes = Bench.definition("t", TimerRules(.recurrence(rule)))
+        var old: [UInt8] = []
+        ByteCoding.append(signed: 77, to: &old)
+        var run: [UInt8] = []
+        for step in steps { ByteCoding.append(signed: step, to: &run) }
+        // The run of the dates, its length before it, then the empty run of `exdates`.
+        let tail = [UInt8(old.count)] + old + [0]
+        guard bytes.suffix(tail.count) == tail[...] else { return nil }
+        var changed = Array(bytes.dropLast(tail.count))
+        ByteCoding.append(run: run, to: &changed)
+        return Definition.layout((changed + [0]).span)
+    }
+
+    @Test func `dates that no client can give are no definition`() throws {
+        #expect(layout(steps: [77]) != nil)
+        #expect(layout(steps: Array(repeating: 1, count: RecurrenceSchedule.dateLimit)) != nil)
+        #expect(layout(steps: Array(repeating: 1, count: RecurrenceSchedule.dateLimit + 1)) == nil)
+        #expect(layout(steps: [5, 0]) == nil)
+        #expect(layout(steps: [5, -1]) == nil)
+        #expect(layout(steps: [lastInstant, 1]) == nil)
+        #expect(layout(steps: [.max]) == nil)
+        #expect(layout(steps: [.min]) == nil)
+    }
 }

@@ -25,7 +25,7 @@ struct ScheduleCacheTests {
     }
 
     @Test func `of more schedules than it remembers each is what it says`() throws {
-        let cache = ScheduleCache()
+        let cache = ScheduleCache(UTCOnly())
         for _ in 0..<2 {
             for index in 0..<3 * ScheduleCache.capacity {
                 let from: Int64? = index % 3 == 0 ? Int64(index) : nil

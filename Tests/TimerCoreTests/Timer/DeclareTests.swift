@@ -143,7 +143,7 @@ struct DeclareTests {
         #expect(
             try recurrence("FREQ=WEEKLY", from: 9000).keepingFrom(of: daily) == recurrence("FREQ=WEEKLY", from: 5000))
         #expect(
-            try recurrence("FREQ=WEEKLY", from: 9000).keepingFrom(of: stored) == recurrence("FREQ=WEEKLY", from: 9000))
+            try recurrence("FREQ=WEEKLY", from: 9000).keepingFrom(of: stored) == recurrence("FREQ=WEEKLY", from: 5000))
         #expect(try cron("0 8 * * *", from: nil).keepingFrom(of: .after(1)) == cron("0 8 * * *", from: nil))
         #expect(Schedule.after(1).keepingFrom(of: stored) == .after(1))
     }

@@ -77,6 +77,18 @@ struct RecurrenceTimerTests {
         #expect(fires(bench, days: 2) == ["2026-06-01T13:00Z", "2026-06-02T09:00Z"])
     }
 
+    @Test func `a watchdog that can't miss so many instants any more is kicked up to the last`() throws {
+        let bench = try bench()
+        let schedule = try Self.recurrence("FREQ=DAILY;COUNT=3")
+        try bench.create(rules(.expecting(schedule, grace: Self.hour)) { $0.misses = 2 })
+        bench.pass(25 * Self.hour + 1)
+        try bench.apply(.kick)
+        #expect(try bench.progress().state == .running)
+        #expect(try !bench.progress().isPlanned)
+        bench.pass(Schedule.day)
+        #expect(try bench.apply(.kick).last == "completed")
+    }
+
     @Test func `a watchdog completes with the kick that no instant follows`() throws {
         let bench = try bench()
         try bench.create(rules(.expecting(try Self.recurrence("FREQ=DAILY;COUNT=2"), grace: Self.hour)))

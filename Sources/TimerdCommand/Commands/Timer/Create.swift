@@ -8,7 +8,7 @@ struct Create: ParsableCommand {
         abstract: "Create a timer.",
         discussion: """
             Say when it fires with --after, --at, --every (also beside --after or --at, for its first \
-            fire), --cron or --watchdog, or give the whole body with --body. --payload and --body take JSON, @file or \
+            fire), --cron, --rrule or --watchdog, or give the whole body with --body. --payload and --body take JSON, @file or \
             - for standard input.
 
               timerd create tea --after 4m --payload '{"cup": "blue"}'
@@ -16,6 +16,7 @@ struct Create: ParsableCommand {
               timerd create beat --every 10s --max-fires 6 --label team=blue
               timerd create --every 1h --webhook https://hooks.example/timers
               timerd create --cron '0 9 * * MON-FRI' --time-zone Europe/Berlin
+              timerd create planning --rrule 'FREQ=WEEKLY;INTERVAL=2;BYDAY=MO' --from 2030-01-07T09:00:00Z
               timerd create worker-7 --watchdog 30s --misses 2 && timerd kick worker-7
               timerd create backup --watchdog 1h --cron '0 3 * * *' --time-zone Europe/Berlin
               timerd create later --after 1h --manual && timerd activate later
@@ -48,7 +49,8 @@ struct Create: ParsableCommand {
         let fields = [BodyField("webhook", webhook)] + schedule.fields + (try policy.fields())
         guard let body else {
             guard schedule.isGiven else {
-                throw Failure(.usage, "create needs one of --after, --at, --every, --cron, --watchdog or --body")
+                throw Failure(
+                    .usage, "create needs one of --after, --at, --every, --cron, --rrule, --watchdog or --body")
             }
             return try written([ownID] + fields)
         }
