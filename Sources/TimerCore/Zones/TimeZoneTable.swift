@@ -28,7 +28,7 @@ public struct TimeZoneTable: Sendable, Equatable {
     private var transitions: [Transition] = []
     /// The instant from which the table, up to its last transition, repeats itself every 400 years; nil if it does
     /// not.
-    private var cycleStart: Int64?
+    private(set) var cycleStart: Int64?
 
     /// Makes a zone whose offset never changes.
     init(offset: Int32) { initialOffset = offset }

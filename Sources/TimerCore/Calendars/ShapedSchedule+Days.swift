@@ -1,0 +1,153 @@
+// Instants that keep their local time and change their day.
+//
+// An instant may be moved by many days over others that are not moved, so that the order changes. A sparse schedule is
+// searched from the nominal instants, each of which is moved by itself. A dense one is searched from the open time in
+// which a moved instant can lie: going away from that day by day, only such times of the day are kept at which all days
+// in between are closed. These are soon none.
+extension ShapedSchedule {
+    /// The nominal instants within the reach of a move up to which a schedule is sparse.
+    private static var sparseLimit: Int { 32 }
+    /// The most runs of open time that are searched for moved instants of a dense schedule.
+    private static var runLimit: Int { 256 }
+    /// The days of a run of open time that are searched at once.
+    private static var runDays: Int64 { 31 }
+    /// A time longer than the difference of two offsets.
+    private static var slack: Int64 { 3 * Schedule.day }
+
+    /// Returns the first instant after `instant` by the policy `nextDay` or `previousDay`.
+    func nextByDay(after instant: Int64) -> Int64? {
+        nextOfSparse(after: instant) ?? nextOfDense(after: instant)
+    }
+
+    /// Returns the first instant of a sparse schedule after `instant`; nil if there is none, and for a dense schedule.
+    private func nextOfSparse(after instant: Int64) -> Int64? {
+        // The nominal instants that may be moved past `instant`, or from beyond it, are as far away as a move reaches.
+        let isForward = policy == .nextDay
+        let behind = isForward ? Self.reach + Self.slack : 0
+        let ahead = isForward ? 0 : Self.reach + Self.slack
+        var nominal = source.next(after: instant - behind)
+        var near: [Int64] = []
+        while let found = nominal, found <= instant + ahead {
+            guard near.count < Self.sparseLimit else { return nil }
+            near.append(found)
+            nominal = source.next(after: found)
+        }
+        let moved = near.compactMap { hours.moved($0, by: policy, in: zone) }
+        var best = moved.filter { $0 > instant }.min()
+        for _ in 0..<Self.sparseLimit {
+            guard let found = nominal, found <= best.map({ $0 + ahead }) ?? .max else { return best }
+            if let moved = hours.moved(found, by: policy, in: zone), moved > instant { best = min(best ?? .max, moved) }
+            nominal = source.next(after: found)
+        }
+        return nil
+    }
+
+    /// Finds the latest by going from each to the next; if that are too many, by halving the time.
+    func latestByDay(from first: Int64, through end: Int64) -> (instant: Int64, count: Int64) {
+        var last = first
+        var count: Int64 = 1
+        while count < Self.countLimit {
+            guard let next = next(after: last), next <= end else { return (last, count) }
+            last = next
+            count += 1
+        }
+        var low = last
+        var high = end
+        while low < high {
+            let middle = low + (high - low) / 2
+            if let next = next(after: middle), next <= end { low = next } else { high = middle }
+        }
+        let open = ShapedSchedule(source: source, hours: hours, policy: .skip, zone: zone)
+        return (low, max(count, open.latest(after: first - 1, through: end)?.count ?? 0))
+    }
+
+    private func nextOfDense(after instant: Int64) -> Int64? {
+        let unmoved = nextOpen(after: instant)
+        let end = unmoved ?? lastInstant + 1
+        var place = instant + 1
+        for _ in 0..<Self.runLimit {
+            guard let opening = hours.nextOpening(atOrAfter: place), opening < end else { break }
+            let closing = hours.closing(after: opening, limit: min(end, opening + Self.runDays * Schedule.day))
+            if let moved = firstMoved(into: opening..<closing) { return moved }
+            place = closing
+        }
+        return unmoved
+    }
+
+    /// Returns the first moved instant in a run of open time.
+    private func firstMoved(into run: Range<Int64>) -> Int64? {
+        let direction = policy.direction ?? 0
+        // The local times of the run at which every day up to the one that is looked at is closed.
+        var regions = [localRange(of: run)]
+        var best: Int64?
+        for day in 1...ClosedPolicy.dayLimit {
+            let shift = direction * day * Schedule.day
+            for region in regions {
+                guard let nominal = firstClosed(in: region.shifted(by: -shift)) else { continue }
+                best = min(best ?? .max, nominal + shift)
+                break
+            }
+            if let best { regions = regions.compactMap { $0.clipped(below: best) } }
+            regions = regions.flatMap { closedParts(of: $0.shifted(by: -shift)).map { $0.shifted(by: shift) } }
+            if regions.isEmpty { break }
+        }
+        return best.map { zone.firstInstant(atLocal: $0) }
+    }
+
+    /// Returns the local time of the first nominal instant in closed time, of those with a local time in `range`.
+    private func firstClosed(in range: Range<Int64>) -> Int64? {
+        var best: Int64?
+        var segment = zone.segment(at: floorDivide(range.lowerBound, 1000) - TimeZoneTable.offsets.upperBound)
+        while true {
+            let offset = segment.offset * 1000
+            let start = max(range.lowerBound - offset, segment.start > .min ? segment.start * 1000 : .min)
+            let end = min(range.upperBound - offset, segment.end < .max ? segment.end * 1000 : .max)
+            if start < end, let nominal = firstClosed(between: start, end) {
+                best = min(best ?? .max, nominal + offset)
+            }
+            guard segment.end <= floorDivide(range.upperBound, 1000) - TimeZoneTable.offsets.lowerBound else { break }
+            segment = zone.segment(at: segment.end)
+        }
+        return best
+    }
+
+    private func firstClosed(between start: Int64, _ end: Int64) -> Int64? {
+        var place = start
+        while let nominal = source.next(after: place - 1), nominal < end {
+            guard hours.isOpen(at: nominal) else { return nominal }
+            place = hours.closing(after: nominal, limit: end)
+        }
+        return nil
+    }
+
+    /// Returns the parts of a range of local time that are closed.
+    private func closedParts(of range: Range<Int64>) -> [Range<Int64>] {
+        var parts: [Range<Int64>] = []
+        var start = range.lowerBound
+        let end = zone.firstInstant(atLocal: range.upperBound - 1) + 1
+        var place = zone.firstInstant(atLocal: range.lowerBound)
+        while let opening = hours.nextOpening(atOrAfter: place), opening < end {
+            place = hours.closing(after: opening, limit: end)
+            let open = localRange(of: opening..<place)
+            if open.lowerBound > start { parts.append(start..<open.lowerBound) }
+            start = max(start, open.upperBound)
+        }
+        if start < range.upperBound { parts.append(start..<range.upperBound) }
+        return parts
+    }
+
+    /// Returns the local times whose instants lie in a range.
+    private func localRange(of instants: Range<Int64>) -> Range<Int64> {
+        let start = zone.latestLocal(at: instants.lowerBound - 1) + 1
+        return start..<max(start, zone.latestLocal(at: instants.upperBound - 1) + 1)
+    }
+}
+
+extension Range<Int64> {
+    fileprivate func shifted(by distance: Int64) -> Self { lowerBound + distance..<upperBound + distance }
+
+    /// Returns the part below a bound; nil if there is none.
+    fileprivate func clipped(below bound: Int64) -> Self? {
+        bound > lowerBound ? lowerBound..<Swift.min(bound, upperBound) : nil
+    }
+}

@@ -1,0 +1,160 @@
+import TestSupport
+import Testing
+
+@testable import TimerCore
+
+/// Schedules whose instants in closed time are dropped or moved. Instants are in UTC.
+struct ShapedScheduleTests {
+    private func shaped(
+        _ cron: String, _ policy: ClosedPolicy, _ hours: OpenHours, zone: TimeZoneTable? = nil
+    ) throws -> ShapedSchedule<CronInstants> {
+        let zone = zone ?? hours.zone
+        return ShapedSchedule(
+            source: CronInstants(try CronSchedule(cron), in: zone), hours: hours, policy: policy, zone: zone)
+    }
+
+    private func instants(
+        _ schedule: ShapedSchedule<CronInstants>, after start: Int64, count: Int = .max, through end: Int64 = .max
+    ) -> [Int64] {
+        var found: [Int64] = []
+        while found.count < count, let next = schedule.next(after: found.last ?? start), next <= end {
+            found.append(next)
+        }
+        return found
+    }
+
+    struct Case: CustomTestStringConvertible {
+        let cron: String
+        let policy: ClosedPolicy
+        let after: String
+        let expected: [String]
+
+        var testDescription: String { "\(cron) \(policy) after \(after)" }
+    }
+
+    @Test(arguments: [
+        // 2026-11-21 is a Saturday; Thursday, the 26th, is closed.
+        Case(
+            cron: "0 10 * * *", policy: .skip, after: "2026-11-20T09:00Z",
+            expected: ["2026-11-20T10:00Z", "2026-11-23T10:00Z"]),
+        Case(
+            cron: "0 12 * * *", policy: .next, after: "2026-11-20T09:00Z",
+            expected: ["2026-11-20T12:00Z", "2026-11-23T09:00Z", "2026-11-23T12:00Z"]),
+        // An instant that was before the start is due at the opening after it.
+        Case(
+            cron: "0 3 * * SUN", policy: .next, after: "2026-11-22T12:00Z",
+            expected: ["2026-11-23T09:00Z", "2026-11-30T09:00Z"]),
+        Case(
+            cron: "0 10 21,26 * *", policy: .nextDay, after: "2026-11-20T00:00Z",
+            expected: ["2026-11-23T10:00Z", "2026-11-27T10:00Z", "2026-12-21T10:00Z", "2026-12-28T10:00Z"]),
+        Case(
+            cron: "0 10 21,26 * *", policy: .previousDay, after: "2026-11-20T00:00Z",
+            expected: ["2026-11-20T10:00Z", "2026-11-25T10:00Z", "2026-12-21T10:00Z", "2026-12-25T10:00Z"]),
+        // The last working day before the 25th, or that day.
+        Case(
+            cron: "0 9 25 * *", policy: .previousDay, after: "2026-04-01T00:00Z",
+            expected: ["2026-04-24T09:00Z", "2026-05-25T09:00Z", "2026-06-25T09:00Z", "2026-07-24T09:00Z"]),
+        // Moved instants are ordered as they are due: Saturday's comes before Friday's of 16:00.
+        Case(
+            cron: "0 10-16/6 * * FRI,SAT", policy: .previousDay, after: "2026-11-20T09:00Z",
+            expected: ["2026-11-20T10:00Z", "2026-11-20T16:00Z", "2026-11-27T10:00Z"]),
+        Case(
+            cron: "0 11 * * SAT,SUN", policy: .nextDay, after: "2026-11-20T09:00Z",
+            expected: ["2026-11-23T11:00Z", "2026-11-30T11:00Z"]),
+        // At a time that is never open there is no day to move to.
+        Case(cron: "0 20 * * MON", policy: .nextDay, after: "2026-11-20T09:00Z", expected: []),
+        Case(cron: "0 20 * * MON", policy: .previousDay, after: "2026-11-20T09:00Z", expected: []),
+        Case(cron: "0 20 * * MON", policy: .skip, after: "2026-11-20T09:00Z", expected: []),
+        // Each second of Sundays: Monday from 09:00:00 on.
+        Case(
+            cron: "* * * * * SUN", policy: .nextDay, after: "2026-11-20T09:00Z",
+            expected: ["2026-11-23T09:00Z", "2026-11-23T09:00:01Z"]),
+        Case(
+            cron: "* * * * * *", policy: .next, after: "2026-11-20T16:59:58Z",
+            expected: ["2026-11-20T16:59:59Z", "2026-11-23T09:00Z", "2026-11-23T09:00:01Z"]),
+    ])
+    func `an instant in closed time goes by the policy`(test: Case) throws {
+        let hours = try OpenHours(week: ["mon-fri": ["09:00-17:00"]], dates: ["2026-11-26": []])
+        let schedule = try shaped(test.cron, test.policy, hours)
+        let found = instants(schedule, after: try ZoneFiles.instant(test.after), count: max(test.expected.count, 1))
+        #expect(found.map(ZoneFiles.text) == test.expected)
+    }
+
+    @Test(arguments: [
+        (ClosedPolicy.next, 366, true), (.next, 367, false), (.nextDay, 366, true), (.nextDay, 367, false),
+        (.previousDay, 366, true), (.previousDay, 367, false),
+    ])
+    func `an instant is moved by 366 days at the most`(policy: ClosedPolicy, days: Int64, isMoved: Bool) throws {
+        // Open from 10:00 on all days before and after a run of closed ones; the instant is at 10:00.
+        let day = try ZoneFiles.instant("2026-01-01T10:00Z")
+        let first = Int64(20_454)
+        let closed = policy == .previousDay ? first - days + 1...first : first...first + days - 1
+        let week = Array(repeating: [CalendarDefinition.Interval(start: 36_000, end: 72_000)], count: 7)
+        let dates = closed.map { CalendarDefinition.Date(day: $0, intervals: []) }
+        let hours = OpenHours(CalendarDefinition(zone: [], week: week, dates: dates), in: .utc)
+        let moved = day + (policy == .previousDay ? -days : days) * Schedule.day
+        #expect(hours.moved(day, by: policy, in: .utc) == (isMoved ? moved : nil))
+        #expect(hours.moved(day, by: .skip, in: .utc) == nil)
+    }
+
+    @Test func `the local time is that of the schedule's zone`() throws {
+        // 09:30 in New York: 14:30Z in winter, 13:30Z in summer, which begins on Sunday, 8 March.
+        let hours = try OpenHours(week: ["mon": ["13:00-14:00"], "fri": ["14:00-15:00"]])
+        let newYork = try ZoneFiles.zone("America/New_York")
+        let friday = try ZoneFiles.instant("2026-03-07T14:30Z")
+        #expect(hours.moved(friday, by: .nextDay, in: newYork).map(ZoneFiles.text) == "2026-03-09T13:30Z")
+        #expect(hours.moved(friday, by: .nextDay, in: .utc).map(ZoneFiles.text) == "2026-03-13T14:30Z")
+    }
+
+    @Test(arguments: ClosedPolicy.allCases)
+    func `the first instant judges the moved ones`(policy: ClosedPolicy) throws {
+        let hours = try OpenHours(week: ["mon-fri": ["09:00-17:00"]])
+        var schedule = try shaped("0 12 * * *", policy, hours)
+        let start = try ZoneFiles.instant("2026-11-20T00:00Z")
+        let all = instants(schedule, after: start, count: 20)
+        for (index, instant) in all.enumerated().dropFirst() {
+            schedule.from = instant
+            #expect(schedule.next(after: start) == instant)
+            schedule.from = all[index - 1] + 1
+            #expect(schedule.next(after: start) == instant)
+        }
+    }
+
+    /// Compares with all nominal instants of two years, moved one by one.
+    @Test(arguments: ["Europe/Berlin", "Australia/Lord_Howe", "UTC"], ClosedPolicy.allCases)
+    func `the instants are the moved ones in their order`(name: String, policy: ClosedPolicy) throws {
+        let zone = try ZoneFiles.zone(name)
+        var random = SeededGenerator(seed: 38)
+        let crons = ["0 10 * * *", "30 2 * * *", "0 9 25 * *", "15 */5 * * *", "*/10 1-3 * * SUN", "0 12 * * SAT,SUN"]
+        for cron in crons {
+            let day = random.number(20_000...21_000)
+            let hours = OpenHours.random(&random, in: zone, near: day)
+            let schedule = try shaped(cron, policy, hours)
+            let start = day * Schedule.day
+            let end = start + 40 * Schedule.day
+            var nominal: [Int64] = []
+            var last = start - 370 * Schedule.day
+            while let next = schedule.source.next(after: last), next < end + 370 * Schedule.day {
+                nominal.append(next)
+                last = next
+            }
+            let moved = Set(nominal.compactMap { hours.moved($0, by: policy, in: zone) })
+            let expected = moved.filter { $0 > start && $0 <= end }.sorted()
+            #expect(instants(schedule, after: start, through: end) == expected)
+            let latest = schedule.latest(after: start, through: end)
+            #expect(latest?.instant == expected.last)
+            #expect(latest?.count ?? 0 == Int64(expected.count))
+        }
+    }
+
+    @Test func `what is too much to count is found all the same`() throws {
+        let hours = try OpenHours(week: ["mon-fri": ["09:00-17:00"]])
+        let start = try ZoneFiles.instant("2026-11-23T08:00Z")
+        let end = try ZoneFiles.instant("2026-11-27T20:00Z")
+        for policy in ClosedPolicy.allCases {
+            let latest = try shaped("* * * * * MON-FRI", policy, hours).latest(after: start, through: end)
+            #expect(latest.map { ZoneFiles.text($0.instant) } == "2026-11-27T16:59:59Z")
+            #expect(latest?.count == Int64(5 * 8 * 3600))
+        }
+    }
+}
