@@ -61,17 +61,20 @@ extension ShapedSchedule {
         return (low, max(count, open.latest(after: first - 1, through: end)?.count ?? 0))
     }
 
+    /// Returns the first instant of a dense schedule after `instant`: run by run of open time, the first that is moved
+    /// into the run, or in it as it is.
     private func nextOfDense(after instant: Int64) -> Int64? {
-        let unmoved = nextOpen(after: instant)
-        let end = unmoved ?? lastInstant + 1
         var place = instant + 1
         for _ in 0..<Self.runLimit {
-            guard let opening = hours.nextOpening(atOrAfter: place), opening < end else { break }
-            let closing = hours.closing(after: opening, limit: min(end, opening + Self.runDays * Schedule.day))
-            if let moved = firstMoved(into: opening..<closing) { return moved }
+            guard let opening = hours.nextOpening(atOrAfter: place) else { return nil }
+            let closing = hours.closing(after: opening, limit: opening + Self.runDays * Schedule.day)
+            let unmoved = source.next(after: opening - 1).flatMap { $0 < closing ? $0 : nil }
+            let end = unmoved ?? closing
+            if opening < end, let moved = firstMoved(into: opening..<end) { return moved }
+            if let unmoved { return unmoved }
             place = closing
         }
-        return unmoved
+        return nextOpen(after: place - 1)
     }
 
     /// Returns the first moved instant in a run of open time.

@@ -133,6 +133,37 @@ struct OpenHoursTests {
         #expect(hours.elapsed(from: start, to: found) == openHours * 3_600_000)
     }
 
+    @Test(arguments: [30, 45, 90, 91])
+    func `time that comes twice is open as long as it lasts`(minutes: Int64) throws {
+        // From 02:30 to 03:00, but an hour longer when the clocks go from 03:00 back to 02:00 at 01:00Z.
+        let hours = try OpenHours("Europe/Berlin", week: ["sun": ["02:30-03:00"]])
+        let opening = try ZoneFiles.instant("2026-10-25T00:30Z")
+        let nextWeek = try ZoneFiles.instant("2026-11-01T01:30Z")
+        let expected = minutes <= 90 ? opening + minutes * 60_000 : nextWeek + (minutes - 90) * 60_000
+        #expect(hours.due(after: minutes * 60_000, from: opening - 1000) == expected)
+        #expect(hours.elapsed(from: opening, to: expected) == minutes * 60_000)
+        #expect(hours.isOpen(at: expected - 1))
+        #expect(hours.isOpen(at: expected) == (minutes != 90))
+    }
+
+    @Test func `an interval that comes twice is open the first time`() throws {
+        let hours = try OpenHours("Europe/Berlin", week: ["sun": ["02:00-02:30"]])
+        #expect(hours.isOpen(at: try ZoneFiles.instant("2026-10-25T00:15Z")))
+        #expect(!hours.isOpen(at: try ZoneFiles.instant("2026-10-25T01:15Z")))
+    }
+
+    @Test func `changes of offset add up over the centuries`() throws {
+        let hours = try OpenHours("Europe/Berlin", week: ["sun": ["02:30-03:00"]])
+        let start = try ZoneFiles.instant("2026-01-01T00:00Z")
+        // 400 years have 20,871 Sundays; in each year one of these half hours is left out and one is an hour longer.
+        let cycle = Int64(20_871 * 30 + 400 * 30) * 60_000
+        let years = TimeZoneTable.cycle * 1000
+        #expect(hours.elapsed(from: start, to: start + years) == cycle)
+        #expect(hours.elapsed(from: start, to: start + 19 * years) == 19 * cycle)
+        let due = try #require(hours.due(after: 19 * cycle + 1, from: start))
+        #expect(hours.elapsed(from: start + 19 * years, to: due) == 1)
+    }
+
     @Test func `nothing is due after the year 9999`() throws {
         let hours = try OpenHours("Europe/Berlin", week: ["thu": ["09:00-10:00"]])
         let start = try ZoneFiles.instant("9999-12-30T00:00Z")
