@@ -36,6 +36,7 @@ static const unsigned char script[] = {
 #embed "dashboard/api.js" suffix(, )
 #embed "dashboard/access.js" suffix(, )
 #embed "dashboard/store.js" suffix(, )
+#embed "dashboard/health.js" suffix(, )
 #embed "dashboard/stream.js" suffix(, )
 #embed "dashboard/tabs.js" suffix(, )
 #embed "dashboard/commands.js" suffix(, )
@@ -50,6 +51,7 @@ static const unsigned char script[] = {
 #embed "dashboard/dialogs.js" suffix(, )
 #embed "dashboard/filters.js" suffix(, )
 #embed "dashboard/keys.js" suffix(, )
+#embed "dashboard/route.js" suffix(, )
 #embed "dashboard/frames.js"
 };
 

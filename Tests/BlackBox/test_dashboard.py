@@ -9,7 +9,7 @@ import pytest
 
 from server import ROOT
 
-LIMIT = 72 * 1024
+LIMIT = 120_000
 SOURCE = ROOT / "Sources/CAssets"
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 

@@ -68,6 +68,8 @@ def test_a_key_is_asked_for_and_what_it_cannot_do_is_not_offered(guarded, page):
     assert barriers + page.barriers() == []
     page.driver.refresh()
     board.until_live().until_row("dog")
+    page.until(lambda: '"watchdog": "1h"' in page.one("#details pre").text, told="the timer that was open is not")
+    board.keys(Keys.ESCAPE)
     assert key["secret"] not in page.driver.current_url + page.driver.page_source + page.run("return JSON.stringify(localStorage)")
     board.click("#who button")
     page.one("#token-input")

@@ -33,8 +33,8 @@ COMMANDS = [("cart-4712", "cancel"), ("cart-4713", "fire"), ("ticket-1207", "sus
 
 
 def fires(board):
-    """How many fires the chart of lateness is made of."""
-    shown = re.search(r"(\d+) fires", board.text("#lateness small"))
+    """How many fires the chart has counted."""
+    shown = re.search(r"(\d+) fires", board.text("#rate small"))
     return int(shown[1]) if shown else 0
 
 

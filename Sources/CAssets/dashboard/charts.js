@@ -1,66 +1,86 @@
-// The charts: fires per second, and how late the last fires were.
+// The charts of the last hour: what the server kept of it, and since then what this page has seen.
+
+// Milliseconds of a point of a chart, as the server keeps them, and how many there are.
+const SLOT_MS = 10000;
+const SLOTS = 360;
+const WIDTH = 326;
 
 const charts = {
-  // The lateness of the last fires in microseconds, as a ring, and how many there were in all.
-  late: new Float64Array(8192),
-  lateCount: 0,
-  // Fires by second since 1970.
+  // The figures by slot since 1970: points of the server, or the fires that this page has counted.
+  slots: new Map(),
+  // Fires by second since 1970, of the last seconds.
   seconds: new Map(),
-  SECONDS: 120,
-  WIDTH: 326,
-  // Microseconds at which the buckets of lateness end.
-  EDGES: [10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6],
 
   take(event) {
     if (event.type !== "fired") return;
-    const second = Math.floor(Date.parse(event.at) / 1000);
+    const at = Date.parse(event.at);
+    const second = Math.floor(at / 1000);
     this.seconds.set(second, (this.seconds.get(second) ?? 0) + 1);
-    // How late a fire is that an outage or a pause held up says nothing about how punctual the server is.
-    if (event.reason === "due" || event.reason === "stalled") {
-      this.late[this.lateCount++ % this.late.length] = event.latenessUs;
+    const slot = Math.floor(at / SLOT_MS);
+    const seen = this.slots.get(slot) ?? {fires: 0};
+    if (!seen.at) this.slots.set(slot, {fires: seen.fires + 1});
+  },
+
+  // Takes the server's points over: a point is of the slot that holds the middle of its interval.
+  learn(points) {
+    for (const point of points) this.slots.set(Math.floor((Date.parse(point.at) - SLOT_MS / 2) / SLOT_MS), point);
+  },
+
+  // Fires per second of the last ten seconds.
+  rate() {
+    const now = Math.floor(clock.now() / 1000);
+    let fires = 0;
+    for (const [second, count] of this.seconds) {
+      if (second < now - 10) {
+        this.seconds.delete(second);
+      } else if (second < now) {
+        fires += count;
+      }
     }
+    return fires / 10;
   },
 
-  // Fires in each of the last seconds, as a curve.
-  renderRate() {
-    const start = Math.floor(clock.now() / 1000) - this.SECONDS;
-    for (const second of this.seconds.keys()) {
-      if (second < start) this.seconds.delete(second);
+  // Writes the newest value of a figure that has one.
+  last() {
+    const points = [...this.slots].sort(([a], [b]) => b - a);
+    return (name, words) => {
+      const value = points.find(([, point]) => point[name] != null)?.[1][name];
+      return value === undefined ? "–" : words(value);
+    };
+  },
+
+  render() {
+    const now = Math.floor(clock.now() / SLOT_MS);
+    for (const slot of this.slots.keys()) {
+      if (slot <= now - SLOTS) this.slots.delete(slot);
     }
-    const values = Array.from({length: this.SECONDS}, (_, index) => this.seconds.get(start + index) ?? 0);
-    const peak = Math.max(...values);
-    const points = values.map((value, index) => {
-      const x = (index * this.WIDTH / (this.SECONDS - 1)).toFixed(1);
-      return `${x} ${(58 - 46 * value / Math.max(peak, 4)).toFixed(1)}`;
-    });
-    const [area, curve] = $("rate").querySelectorAll("path");
-    area.setAttribute("d", `M0 58L${points.join("L")}V58Z`);
-    curve.setAttribute("d", `M${points.join("L")}`);
-    write($("rate").querySelector("text"), peak ? peak.toLocaleString() : "");
-    const mean = values.slice(-10).reduce((sum, value) => sum + value) / 10;
-    this.tell("rate", `${mean.toLocaleString()} now, at most ${peak.toLocaleString()}`);
+    const points = Array.from({length: SLOTS}, (_, index) => this.slots.get(now - SLOTS + 1 + index));
+    const fires = points.reduce((sum, point) => sum + (point?.fires ?? 0), 0);
+    const perSecond = value => `${(+value.toPrecision(2)).toLocaleString()}/s`;
+    this.draw("rate", points.map(point => point && point.fires * 1000 / (point.durationMs ?? SLOT_MS)), perSecond,
+      `${this.rate().toLocaleString()} now, ${count(fires, "fire")} in the hour`);
+    const last = this.last();
+    this.draw("lateness", points.map(point => point?.latenessP99Us), micros,
+      `p50 ${last("latenessP50Us", micros)}, p99 ${last("latenessP99Us", micros)}`);
+    this.draw("storage", points.map(point => point?.commitP99Us), micros, `p99 ${last("commitP99Us", micros)}`);
   },
 
-  // How many of the last fires were how late, in buckets of growing width.
-  renderLateness() {
-    const seen = this.late.slice(0, this.lateCount).sort();
-    const counts = new Array(this.EDGES.length + 1).fill(0);
-    const width = this.WIDTH / counts.length;
-    for (const us of seen) counts[(this.EDGES.findIndex(edge => us < edge) + counts.length) % counts.length] += 1;
-    const most = Math.max(...counts);
-    const bars = counts.map((count, index) => {
-      const height = Math.max(2, 66 * count / most).toFixed(1);
-      return count ? `M${(index * width + 1.5).toFixed(1)} 74v-${height}h${(width - 3).toFixed(1)}v${height}z` : "";
+  // Draws the values as curves, broken where there is none. The words beside a chart are its text alternative.
+  draw(id, values, unit, words) {
+    const svg = $(id).querySelector("svg") ?? $(id).appendChild(clone("chart"));
+    const peak = Math.max(...values.map(value => value ?? 0));
+    const runs = [];
+    values.forEach((value, index) => {
+      if (value == null) return;
+      if (values[index - 1] == null) runs.push([]);
+      const x = (index * WIDTH / (SLOTS - 1)).toFixed(1);
+      runs.at(-1).push(`${x} ${(40 - 36 * value / (peak || 1)).toFixed(1)}`);
     });
-    $("lateness").querySelector("path").setAttribute("d", bars.join(""));
-    const at = part => micros(seen[Math.floor(seen.length * part)]);
-    const words = `p50 ${at(0.5)}, p99 ${at(0.99)}, ${count(seen.length, "fire")}`;
-    this.tell("lateness", seen.length ? words : "no fire seen yet");
-  },
-
-  // The words beside a chart are its text alternative.
-  tell(id, words) {
+    const [area, curve] = svg.querySelectorAll("path");
+    area.setAttribute("d", runs.map(run => `M${run[0].split(" ")[0]} 40L${run.join("L")}V40Z`).join(""));
+    curve.setAttribute("d", runs.map(run => `M${run.join("L")}h.5`).join(""));
+    write(svg.querySelector("text"), peak ? unit(peak) : "");
     write($(id).querySelector("small"), words);
-    $(id).querySelector("svg").ariaLabel = `${$(id).querySelector("h2").textContent}: ${words}`;
+    svg.ariaLabel = `${$(id).querySelector("h2").textContent}: ${words}${peak ? `, at most ${unit(peak)}` : ""}`;
   },
 };

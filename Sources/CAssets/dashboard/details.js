@@ -4,12 +4,18 @@ const details = {
   // The timer that is shown, and its JSON once it is read; null: the sheet is closed.
   id: null,
   json: null,
+  // Whether the server was asked for it since it was opened.
+  isRead: false,
 
   open(id) {
-    Object.assign(this, {id, json: null});
+    Object.assign(this, {id, json: null, isRead: false});
+    route.note({timer: id}, true);
     this.render();
     $("details").showModal();
-    refresh(id);
+    refresh(id).then(() => {
+      this.isRead = this.id === id;
+      this.render();
+    });
   },
 
   render() {
@@ -17,11 +23,11 @@ const details = {
     const sheet = $("details");
     const timer = store.timers.get(this.id);
     const buttons = sheet.querySelector(".buttons");
-    write($("details-title"), timer ? this.id : `${this.id} no longer exists`);
+    write($("details-title"), timer || !this.isRead ? this.id : `${this.id} no longer exists`);
     buttons.hidden = !timer;
     if (!timer) return;
     Object.assign(sheet.dataset, {timer: timer.id, state: timer.state});
-    sheet.style.setProperty("--state", `var(--${timer.state})`);
+    sheet.style.setProperty("--state", `var(--${look(timer)})`);
     showButtons(buttons, timer, true);
     const [state, due, labels] = sheet.querySelectorAll("dd");
     write(state, timer.state + (timer.health === "stalled" ? ", stalled" : ""));
@@ -47,11 +53,12 @@ const details = {
 function showLabel(label) {
   $("details").close();
   $("label").value = label;
-  filter();
+  noteFilters();
 }
 
 $("details").onclose = () => {
   details.id = null;
+  route.note({timer: ""});
 };
 $("details").querySelector(".buttons").onclick = event => {
   const name = event.target.closest("button")?.dataset.command;

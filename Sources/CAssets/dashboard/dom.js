@@ -42,5 +42,5 @@ function renew(element, key, children) {
 }
 
 const capital = text => text[0].toUpperCase() + text.slice(1);
-const count = (number, word) => `${number.toLocaleString()} ${word}${number === 1 ? "" : "s"}`;
+const count = (number, one, more = `${one}s`) => `${number.toLocaleString()} ${number === 1 ? one : more}`;
 const pairs = labels => Object.entries(labels).map(([key, value]) => `${key}=${value}`);

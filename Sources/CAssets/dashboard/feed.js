@@ -2,7 +2,7 @@
 
 const FEED_LENGTH = 200;
 const EVENT_COLORS = {
-  ...STATE_AFTER, created: "completed", fired: "accent", deleted: "cancelled", deliveryDead: "cancelled",
+  ...STATE_AFTER, created: "completed", fired: "accent", deleted: "cancelled", deliveryDead: "broken",
 };
 
 const feed = {

@@ -5,20 +5,30 @@ for (const state of STATES) {
   button.style.setProperty("--state", `var(--${state})`);
   button.onclick = () => {
     if (!store.states.delete(state)) store.states.add(state);
-    button.setAttribute("aria-pressed", store.states.has(state));
-    filter();
+    noteFilters();
   };
   $("states").append(button);
 }
 
 let scopeTimer = null;
 
+// Applies the filters, and notes them in the address.
+function noteFilters() {
+  filter();
+  const {text: q, label, sort, states, only} = store;
+  route.note({q, label, state: String([...states]), only, sort: sort === "id" ? "" : sort});
+}
+
 // Applies the filters here and, where there are more timers than this page holds, on the server.
 function filter() {
   Object.assign(store, {text: $("search").value.trim(), label: $("label").value.trim(), sort: $("sort").value});
+  for (const button of $("states").children) {
+    button.setAttribute("aria-pressed", store.states.has(button.dataset.filter));
+  }
   list.box.scrollTop = 0;
   arrange();
   changed();
+  health.render();
   clearTimeout(scopeTimer);
   if (!store.isCut && !store.scope) return;
   scopeTimer = setTimeout(() => {
@@ -26,7 +36,7 @@ function filter() {
   }, 400);
 }
 
-$("search").oninput = $("label").oninput = $("sort").onchange = filter;
+$("search").oninput = $("label").oninput = $("sort").onchange = noteFilters;
 $("search").onkeydown = event => {
   if (event.key !== "Enter" && event.key !== "ArrowDown") return;
   event.preventDefault();

@@ -56,11 +56,14 @@ setInterval(() => {
   }
   if (store.isStale) changed();
   if (ticks % 10 === 1) {
-    charts.renderRate();
-    charts.renderLateness();
+    if (store.only === "overdue") changed();
+    charts.render();
+    health.render();
     details.render();
   }
 }, 100);
 
+route.show();
 watch.run();
+health.run();
 cluster.run();

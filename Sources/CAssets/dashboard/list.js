@@ -82,16 +82,18 @@ const list = {
 
   fill(row, timer, isActive) {
     const {parts} = row;
-    const look = timer.health === "stalled" && timer.state === "running" ? "stalled" : timer.state;
+    const seen = look(timer);
+    const dead = health.dead.get(timer.id);
     Object.assign(row.dataset, {timer: timer.id, state: timer.state, health: timer.health ?? ""});
     row.setAttribute("aria-rowindex", timer.index + 2);
     row.tabIndex = isActive ? 0 : -1;
     row.style.transform = `translateY(${timer.index * this.height}px)`;
-    row.style.setProperty("--state", `var(--${look === "stalled" ? "cancelled" : look})`);
-    parts.use.setAttribute("href", `#i-${look}`);
-    write(parts.word, look);
+    row.style.setProperty("--state", `var(--${seen})`);
+    parts.use.setAttribute("href", `#i-${seen}`);
+    write(parts.word, seen);
     write(parts.id, timer.id);
-    write(parts.about, [timer.schedule, ...pairs(timer.labels)].filter(Boolean).join("  ·  "));
+    const trouble = dead && `${count(dead, "dead delivery", "dead deliveries")}, ${timer.state}`;
+    write(parts.about, [trouble, timer.schedule, ...pairs(timer.labels)].filter(Boolean).join("  ·  "));
     write(parts.fires, timer.fireCount.toLocaleString());
     showButtons(parts.actions, timer, false);
   },

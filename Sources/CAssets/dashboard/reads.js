@@ -9,7 +9,7 @@ async function refresh(id) {
   reading.add(id);
   try {
     const json = await api.json(timerPath(id));
-    if (json.version >= store.timers.get(id)?.shownVersion) store.put(json);
+    if (json.version >= (store.timers.get(id)?.shownVersion ?? 0)) store.put(json);
     if (details.id === id) details.json = json;
   } catch (problem) {
     if (problem.status === 404) store.remove(id);

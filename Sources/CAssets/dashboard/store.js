@@ -16,11 +16,21 @@ const ORDERS = {
   changed: (a, b) => b.changed - a.changed || byId(a, b),
 };
 
+// How late a running timer may be before it is overdue, in milliseconds, besides its own leeway and jitter.
+const LATE_MS = 2000;
+const isStalled = timer => timer.health === "stalled" && timer.state === "running";
+const isOverdue = (timer, now) => timer.state === "running" && timer.due && timer.due + timer.slack < now;
+
+// The filters that pick timers in trouble.
+const ONLY = {stalled: isStalled, overdue: isOverdue, broken: timer => health.dead.has(timer.id)};
+
 const store = {
   timers: new Map(),
   order: [],
   view: [],
   counts: {},
+  // How many timers each of the filters for trouble would show.
+  trouble: {stalled: 0, overdue: 0, broken: 0},
   isStale: true,
   // How many times the timers were listed; a timer that the last walk did not come by is gone.
   walk: 0,
@@ -28,6 +38,7 @@ const store = {
   text: "",
   label: "",
   states: new Set(),
+  only: "",
   sort: "id",
   // Whether the server has more timers than this page holds, and the filters that it applied.
   isCut: false,
@@ -45,6 +56,7 @@ const store = {
     return Object.assign(timer, shown, {
       shownVersion: json.version, allowedIn: json.state, due, left, changed, whole: Math.max(whole, left, 1),
       schedule: schedule(json), walk: this.walk, readAt: Date.now(),
+      slack: LATE_MS + milliseconds(json.leeway) + milliseconds(json.jitter),
     });
   },
 
@@ -69,7 +81,7 @@ const store = {
       if (this.timers.size >= MOST_TIMERS) return void (this.isCut = true);
       timer = this.add({
         id: event.timer, state: "idle", allowed: [], shownVersion: 0, fireCount: 0, schedule: "", whole: 1,
-        walk: this.walk,
+        walk: this.walk, slack: LATE_MS,
       });
     }
     const at = Date.parse(event.at);
@@ -80,15 +92,9 @@ const store = {
     // A PUT may have made it another kind of timer.
     if (event.type === "updated") timer.allowedIn = null;
     if (event.type === "recovered") timer.health = "ok";
-    if (event.type === "fired") this.applyFire(timer, event);
-  },
-
-  applyFire(timer, event) {
-    timer.fireCount = event.fire;
-    if (event.reason === "stalled") Object.assign(timer, {health: "stalled", due: null});
-    if (event.reason === "due" && timer.mode === "fixedRate") {
-      timer.due = Date.parse(event.scheduledAt) + milliseconds(timer.every);
-    }
+    if (event.type === "fired") timer.fireCount = event.fire;
+    if (event.reason === "stalled") timer.health = "stalled";
+    if (event.nextFireAt !== undefined) timer.due = event.nextFireAt && Date.parse(event.nextFireAt);
   },
 
   // Reads every timer, a page at a time, and returns the Event-Id that the list can be followed from.
@@ -120,20 +126,31 @@ const store = {
     const text = this.text.toLowerCase();
     const [key, value] = split(this.label);
     this.order = this.order.filter(timer => !timer.isGone).sort(ORDERS[this.sort]);
+    const now = clock.now();
+    const isPicked = ONLY[this.only];
     this.counts = Object.fromEntries(STATES.map(state => [state, 0]));
-    this.view = this.order.filter(timer => {
+    for (const name in ONLY) this.trouble[name] = 0;
+    const shown = this.order.filter(timer => {
       timer.index = -1;
+      for (const name in ONLY) this.trouble[name] += ONLY[name](timer, now) ? 1 : 0;
+      if (isPicked && !isPicked(timer, now)) return false;
       if (text && !timer.id.toLowerCase().includes(text)) return false;
       if (key && (value === undefined ? !(key in timer.labels) : timer.labels[key] !== value)) return false;
       this.counts[timer.state] += 1;
       return !this.states.size || this.states.has(timer.state);
     });
+    // The order is kept in each part.
+    const {stalled = [], broken = [], others = []} = Object.groupBy(shown, troubleOf);
+    this.view = stalled.concat(broken, others);
     this.view.forEach((timer, index) => {
       timer.index = index;
     });
     this.isStale = false;
   },
 };
+
+// Timers in trouble are shown before all others.
+const troubleOf = timer => isStalled(timer) ? "stalled" : health.dead.has(timer.id) ? "broken" : "others";
 
 // `key=value` in two; a key alone has no value.
 function split(label) {
@@ -143,9 +160,9 @@ function split(label) {
 
 // What the server can filter by, as a part of a query.
 function serverFilter() {
-  const {label, states} = store;
+  const {label, states, only} = store;
   const byLabel = label.includes("=") ? `&label=${encodeURIComponent(label)}` : "";
-  return byLabel + (states.size ? `&state=${[...states]}` : "");
+  return byLabel + (states.size ? `&state=${[...states]}` : "") + (only === "stalled" ? "&health=stalled" : "");
 }
 
 // A timer's schedule in a few words.

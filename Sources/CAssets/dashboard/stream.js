@@ -105,6 +105,7 @@ const watch = {
     store.apply(event);
     feed.take(event);
     charts.take(event);
+    health.take(event);
     this.since = event.id;
     // The next tick draws it: many events may come until then.
     store.isStale = true;
@@ -206,6 +207,7 @@ const silence = {
 function show(state, word, more = "") {
   $("connection").dataset.state = state;
   write($("connection").firstElementChild, word);
+  if (state === "live" && !health.stats) health.soon();
   write($("connection").lastElementChild, more);
 }
 

@@ -45,6 +45,11 @@ function micros(us) {
   return us < 1e6 ? `${+(us / 1e3).toPrecision(2)} ms` : `${+(us / 1e6).toPrecision(3)} s`;
 }
 
+function bytes(number) {
+  const power = Math.min(4, Math.floor(Math.log2(Math.max(1, number)) / 10));
+  return `${+(number / 1024 ** power).toPrecision(3)} ${["B", "KiB", "MiB", "GiB", "TiB"][power]}`;
+}
+
 const CLOCK_TIME = {hour: "2-digit", minute: "2-digit", hourCycle: "h23"};
 const time = new Intl.DateTimeFormat(undefined, {...CLOCK_TIME, second: "2-digit"});
 const day = new Intl.DateTimeFormat(undefined, {...CLOCK_TIME, month: "short", day: "numeric"});
