@@ -45,6 +45,8 @@ static const unsigned char script[] = {
 #embed "dashboard/feed.js" suffix(, )
 #embed "dashboard/charts.js" suffix(, )
 #embed "dashboard/details.js" suffix(, )
+#embed "dashboard/holds.js" suffix(, )
+#embed "dashboard/deliveries.js" suffix(, )
 #embed "dashboard/cluster.js" suffix(, )
 #embed "dashboard/forms.js" suffix(, )
 #embed "dashboard/create.js" suffix(, )

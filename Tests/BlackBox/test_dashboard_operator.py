@@ -70,3 +70,61 @@ def test_trouble_comes_first_and_each_figure_leads_to_what_it_counts(page, own, 
 def barriers(page):
     page.until(lambda: page.one("#health [data-figure=rate]").text != "– fires/s")
     return page.barriers()
+
+
+def test_a_webhook_that_died_is_found_tested_and_sent_again(page, own, receiver):
+    page.expect(r"status of 409")
+    api = own.client
+    for id, team in (("mail-1", "mail"), ("mail-2", "mail"), ("shop-1", "shop")):
+        dead(api, receiver.url(f"/{team}"), id, labels={"team": team})
+    hooked(api, receiver.url("/slow"), "waits", retry=LATER)
+    api.command("waits", "fire").expect(200)
+    event(api, "waits", "deliveryFailed")
+    board = Dashboard(page, own.url).until_live()
+    page.until(lambda: figure(page, "dead").text == "3 dead deliveries")
+    board.click("#health [data-figure=dead]")
+    page.until(lambda: timers(page) == ["mail-1", "mail-2", "shop-1"], told=f"{timers(page)}")
+    assert "attempts used up: status 500" in board.text("#deliveries tbody") and "1 attempt" in board.text("#deliveries tbody")
+    board.choose("#deliveries [name=status]", "")
+    page.until(lambda: timers(page) == ["mail-1", "mail-2", "shop-1", "waits"], told=f"{timers(page)}")
+    assert page.barriers() == [] and page.overflow() <= 0
+    page.shot("dashboard-deliveries")
+
+    board.click("#deliveries tbody a", text="mail-1")
+    board.click("#details-test")
+    page.until(lambda: "The webhook failed: status 500" in page.one("#details-tested").text)
+    receiver.default = 204
+    board.click("#details-test")
+    page.until(lambda: "The webhook took it: status 204" in page.one("#details-tested").text)
+    page.driver.back()
+    page.until(lambda: not page.all("dialog[open]"), told="Back does not close the timer")
+
+    board.type_into("#deliveries [name=with]", "team=mail")
+    page.until(lambda: timers(page) == ["mail-1", "mail-2"])
+    board.click("#redrive")
+    assert "2 dead deliveries match. 2 will be sent again" in page.one("#ask-text").text
+    assert len(receiver.on("/mail")) == 4  # a failed attempt each, and two tests
+    board.click("#ask-yes")
+    receiver.wait_for(6, "/mail")
+    page.until(lambda: timers(page) == [], told=f"{timers(page)}")
+    page.until(lambda: figure(page, "dead").text == "1 dead deliveries")
+
+    page.run("document.querySelector('#deliveries [name=with]').value = ''")
+    board.type_into("#deliveries [name=of]", "shop-1")
+    page.until(lambda: timers(page) == ["shop-1"])
+    for _ in range(2):
+        board.click("#deliveries tbody button", text="Drop")
+        page.until(lambda: "1 delivery will be dropped." in page.one("#held").text)
+        board.click("#held button", text="Undo")
+    assert api.get("/v1/deliveries?timer=shop-1").expect(200).json["deliveries"] != []
+    board.click("#deliveries-all")
+    board.click("#drop")
+    board.click("#held button", text="Now")
+    page.until(lambda: timers(page) == [] and figure(page, "dead").text == "0 dead deliveries")
+    assert board.alerts() == [] and len(receiver.on("/shop")) == 1
+
+
+def timers(page):
+    """The timers of the deliveries that are listed, in order by name."""
+    return sorted(page.run("""
+        return [...document.querySelectorAll("#deliveries tbody tr")].map(row => row.cells[1].firstChild.textContent)"""))

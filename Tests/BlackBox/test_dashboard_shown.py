@@ -8,6 +8,7 @@ from selenium.webdriver.common.keys import Keys
 from browser import PHONE
 from dashboard import Dashboard, vanished
 from timers import STATES, timer_in
+from webhooks import hooked
 
 pytestmark = pytest.mark.thorough
 
@@ -79,6 +80,11 @@ def test_nobody_is_shut_out(board, own, page, scheme, size):
     look("create", "#create")
     board.click("#help-open")
     look("help", "#help")
+    hooked(own.client, "http://127.0.0.1:1/", "timer-hooked", retry={"maxAttempts": 1})
+    own.client.command("timer-hooked", "fire").expect(200)
+    page.run("location.hash = 'view=deliveries'")
+    page.until(lambda: "attempts used up" in page.one("#deliveries tbody").text)
+    look("deliveries")
     assert barriers == []
 
 

@@ -47,6 +47,7 @@ const access = {
 
   // Shows who is signed in, and hides what the key can't do.
   apply() {
+    deliveries.read();
     const {id, name} = this.self;
     const [words, shownName, rights] = $("who").querySelectorAll("span, b");
     write(words, id === "token" ? "Signed in with a " : "Signed in as ");

@@ -34,30 +34,17 @@ async function command(id, name, body) {
 // Does what a button or a key asks for, after a dialog where the command needs an input or a confirmation.
 function ask(id, name) {
   const timer = store.timers.get(id);
-  const form = $("ask-form");
-  const isDelete = name === "delete";
   if (!timer || !isLegal(timer, name)) return;
-  if (name !== "reschedule" && !isDelete) return command(id, name);
-  form.reset();
-  clearErrors(form);
-  $("ask-title").textContent = capital(name);
-  $("ask-text").textContent =
-    isDelete ? `${id} and its pending deliveries will be deleted.` : `When is ${id} due next?`;
-  $("ask-yes").textContent = capital(name);
-  form.querySelector(".two").hidden = isDelete;
-  form.onsubmit = async event => {
-    event.preventDefault();
-    clearErrors(form);
+  if (name === "delete") {
+    const text = `${id} and its pending deliveries will be deleted.`;
+    return question("Delete", text, () => command(id, name));
+  }
+  if (name !== "reschedule") return command(id, name);
+  question("Reschedule", `When is ${id} due next?`, form => {
     const at = local(form.at.value);
     const after = form.after.value.trim();
-    try {
-      await command(id, name, isDelete ? undefined : at && !after ? {at} : {after});
-      $("ask").close();
-    } catch (problem) {
-      showErrors(form, problem);
-    }
-  };
-  $("ask").showModal();
+    return command(id, name, at && !after ? {at} : {after});
+  }, true);
 }
 
 // Whether the server allows it. Between an event that changed the state and the next read nobody knows.

@@ -10,6 +10,7 @@ const details = {
   open(id) {
     Object.assign(this, {id, json: null, isRead: false});
     route.note({timer: id}, true);
+    write($("details-tested"), "");
     this.render();
     $("details").showModal();
     refresh(id).then(() => {
@@ -33,6 +34,12 @@ const details = {
     write(state, timer.state + (timer.health === "stalled" ? ", stalled" : ""));
     write(due, this.dueText(timer));
     renew(labels, JSON.stringify(timer.labels), () => this.labelLinks(timer));
+    const dead = health.dead.get(this.id);
+    const link = $("details-deliveries");
+    link.href = `#${new URLSearchParams({view: "deliveries", of: this.id})}`;
+    write(link, dead ? `Its deliveries, ${dead} dead` : "Its deliveries");
+    link.hidden = !this.json?.webhook;
+    $("details-test").hidden = !this.json?.webhook || !access.may("write");
     write(sheet.querySelector("pre"), this.json ? JSON.stringify(this.json, null, 2) : "");
   },
 
@@ -63,6 +70,22 @@ $("details").onclose = () => {
 $("details").querySelector(".buttons").onclick = event => {
   const name = event.target.closest("button")?.dataset.command;
   if (name) ask(details.id, name);
+};
+$("details-test").onclick = async event => {
+  const {id} = details;
+  const button = event.target;
+  button.disabled = true;
+  write($("details-tested"), "A test event is on its way.");
+  let words;
+  try {
+    const {status, error, durationMs} = await api.json(`${timerPath(id)}/webhook/test`, {method: "POST"});
+    const answer = status ? `status ${status}` : error;
+    words = `${error ? "The webhook failed" : "The webhook took it"}: ${answer}, in ${durationMs} ms.`;
+  } catch (problem) {
+    words = problem.sentence;
+  }
+  button.disabled = false;
+  if (details.id === id) write($("details-tested"), words);
 };
 $("details-feed").onclick = () => {
   feed.filter(details.id);

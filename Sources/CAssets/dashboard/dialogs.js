@@ -10,6 +10,28 @@ function toast(text, isAlert = false) {
   setTimeout(() => item.remove(), isAlert ? 15000 : 4000);
 }
 
+// Asks before something is done, with a time where that takes one. A refusal is shown in the dialog, which then stays.
+function question(title, text, send, hasTime = false) {
+  const form = $("ask-form");
+  form.reset();
+  clearErrors(form);
+  write($("ask-title"), title);
+  write($("ask-text"), text);
+  write($("ask-yes"), title);
+  form.querySelector(".two").hidden = !hasTime;
+  form.onsubmit = async event => {
+    event.preventDefault();
+    clearErrors(form);
+    try {
+      await send(form);
+      $("ask").close();
+    } catch (problem) {
+      showErrors(form, problem);
+    }
+  };
+  $("ask").showModal();
+}
+
 // What is outside of an open dialog is dead: toasts go into the topmost.
 function moveToasts() {
   const open = document.querySelectorAll("dialog[open]");

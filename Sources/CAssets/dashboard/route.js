@@ -38,6 +38,7 @@ const route = {
     store.states = new Set(this.get("state").split(",").filter(state => STATES.includes(state)));
     store.only = this.get("only") in ONLY ? this.get("only") : "";
     filter();
+    deliveries.show();
     const id = this.get("timer");
     if (id !== (details.id ?? "")) id ? details.open(id) : $("details").close();
   },

@@ -106,6 +106,7 @@ const watch = {
     feed.take(event);
     charts.take(event);
     health.take(event);
+    deliveries.take(event);
     this.since = event.id;
     // The next tick draws it: many events may come until then.
     store.isStale = true;
