@@ -65,7 +65,7 @@ class Browser:
 
     def __enter__(self):
         for old in SCREENSHOTS.glob("failed-*"):
-            old.unlink()
+            old.unlink(missing_ok=True)  # another worker may be first
         options = webdriver.ChromeOptions()
         options.binary_location = self._mortal(found("Chromium", *NAMES))
         for argument in (*QUIET, LOOPBACK_ONLY, f"--user-data-dir={self.directory / 'profile'}",
