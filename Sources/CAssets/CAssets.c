@@ -46,6 +46,7 @@ static const unsigned char script[] = {
 #embed "dashboard/charts.js" suffix(, )
 #embed "dashboard/details.js" suffix(, )
 #embed "dashboard/holds.js" suffix(, )
+#embed "dashboard/bulk.js" suffix(, )
 #embed "dashboard/deliveries.js" suffix(, )
 #embed "dashboard/cluster.js" suffix(, )
 #embed "dashboard/forms.js" suffix(, )

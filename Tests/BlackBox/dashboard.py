@@ -72,6 +72,10 @@ class Dashboard:
     def click_command(self, id, command):
         self.click(f'#rows .row[data-timer="{id}"] [data-command={command}]:enabled')
 
+    def send_now(self):
+        """Has the page send the first change that it holds back, so that it can't be taken back any more."""
+        self.click("#held button", text="Now")
+
     def go_to(self, id):
         """Finds a timer by the search and moves the focus to its row, by keyboard alone."""
         self.type_into("#search", id)

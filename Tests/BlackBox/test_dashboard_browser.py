@@ -139,11 +139,14 @@ def test_every_command_by(page, own, way):
         elif command == "kick":
             poll(lambda: api.timer(id)["kickCount"] == 1)
         elif command == "delete":
-            assert api.get(f"/v1/timers/{id}").status == 200  # not before it is confirmed
-            board.click("#ask-yes")
+            page.one("#held")
+            assert api.get(f"/v1/timers/{id}").status == 200  # as long as it can be taken back
+            board.send_now()
             board.until_gone(id)
             api.get(f"/v1/timers/{id}").expect(404)
         else:
+            if command == "cancel":
+                board.send_now()
             board.until_row(id, state=LEADS[command])
             assert api.timer(id)["state"] == LEADS[command]
     assert board.alerts() == []
@@ -186,8 +189,9 @@ def test_what_cannot_be_sent_is_told_and_what_is_sent_twice_is_done_once(page, b
     poll(lambda: own.client.timer("dog")["kickCount"])
     board.click_command("dog", "reschedule")
     board.keys(Keys.ESCAPE)
-    own.kill9()
     board.click_command("dog", "cancel")
+    own.kill9()
+    board.send_now()
     board.until_alert("dog", "can't be reached")
     own.restart(same_port=True)
     board.until_live().until_row("dog", state="running")

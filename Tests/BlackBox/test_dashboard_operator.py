@@ -1,9 +1,12 @@
 """The dashboard as an operator needs it: what is wrong is seen at a glance, and each figure leads to what it counts."""
 
 import pytest
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
 
 from dashboard import Dashboard
 from receiver import Receiver
+from timers import poll, timer_in
 from webhooks import LATER, event, hooked
 
 pytestmark = pytest.mark.thorough
@@ -128,3 +131,82 @@ def timers(page):
     """The timers of the deliveries that are listed, in order by name."""
     return sorted(page.run("""
         return [...document.querySelectorAll("#deliveries tbody tr")].map(row => row.cells[1].firstChild.textContent)"""))
+
+
+def test_a_cancel_or_delete_can_be_taken_back_and_is_sent_when_the_page_is_left(page, board, own):
+    api = own.client
+    for id in ("keeps", "goes", "stops"):
+        api.create(id=id, every="1h")
+    board.until_row("stops", state="running")
+    board.click_command("keeps", "delete")
+    page.until(lambda: "keeps and its pending deliveries will be deleted" in page.one("#held").text)
+    assert "delete" not in board.rows()["keeps"]["commands"]
+    assert page.barriers() == []
+    board.click("#held button", text="Undo")
+    page.until(lambda: "delete" in board.rows()["keeps"]["commands"])
+    board.click_command("goes", "delete")
+    board.click_command("stops", "cancel")
+    page.driver.get("about:blank")
+    poll(lambda: api.get("/v1/timers/goes").status == 404 and api.timer("stops")["state"] == "cancelled")
+    assert api.timer("keeps")["state"] == "running"
+
+
+def test_a_command_is_for_the_row_that_was_seen(page, board, own):
+    page.expect(r"status of (409|412)")
+    api = own.client
+    api.create(id="quick", every="20ms")
+    api.create(id="swapped", after="1h")
+    board.until_row("swapped", state="running")
+    for id in ("swapped", "quick"):
+        board.click_command(id, "cancel")
+    api.put("/v1/timers/swapped", {"every": "5h"}).expect(200)
+    board.until_row("swapped", text="every 5h")
+    board.send_now()
+    board.until_alert("swapped", "has changed since it was shown here")
+    board.send_now()
+    board.until_row("quick", state="cancelled")  # its fires alone make it no other timer
+    assert api.timer("swapped")["state"] == "running"
+
+
+def test_rows_keep_their_places_under_the_mouse(page, board, own):
+    api = own.client
+    api.create(id="b-seen", every="1h")
+    board.until_row("b-seen", state="running")
+    ActionChains(page.driver).move_to_element(page.one('#rows [data-timer="b-seen"]')).perform()
+    page.run("pointer.at = Infinity")  # the mouse does not rest, however slow this machine is
+    api.create(id="a-new", every="1h")
+    page.until(lambda: ("created", "a-new") in board.feed())
+    assert api.delete("/v1/timers/b-seen").status == 204
+    board.until_row("b-seen", state="deleted")
+    assert list(board.rows()) == ["b-seen"] and board.rows()["b-seen"]["commands"] == []
+    page.run("pointer.at = -Infinity")
+    page.until(lambda: list(board.rows()) == ["a-new"])
+
+
+def test_many_are_chosen_and_told_what_a_command_would_do(page, board, own):
+    page.expect(r"status of 404")
+    api = own.client
+    for number in range(6):
+        timer_in(api, ["running", "suspended"][number % 2], id=f"job-{number}", labels={"team": ["blue", "red"][number > 3]}, every="1h")
+    board.type_into("#label", "team=blue")
+    page.until(lambda: list(board.rows()) == [f"job-{number}" for number in range(4)])
+    board.click('#rows [data-timer="job-0"] .ring')
+    page.until(lambda: "1 timer chosen" in page.one("#bulk").text)
+    board.click("#bulk-all")
+    assert page.barriers() == []
+    page.shot("dashboard-bulk")
+    board.click("#bulk [data-command=suspend]")
+    assert "Suspend 2 of 4 chosen timers. 2 timers are skipped: suspended." == page.one("#ask-text").text
+    board.click("#ask-yes")
+    for number in (0, 2):
+        board.until_row(f"job-{number}", state="suspended")
+    board.keys(Keys.SPACE)
+    board.go_to("job-1")
+    board.keys(Keys.SPACE)
+    board.click("#bulk [data-command=delete]")
+    board.click("#ask-yes")
+    assert api.timer("job-1")["state"] == "suspended"
+    board.send_now()
+    poll(lambda: api.get("/v1/timers/job-1").status == 404)
+    assert sorted(timer["id"] for timer in api.get("/v1/timers?state=suspended").json["timers"]) == ["job-0", "job-2", "job-3", "job-5"]
+    assert api.timer("job-4")["state"] == "running" and board.alerts() == []

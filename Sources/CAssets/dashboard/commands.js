@@ -2,23 +2,50 @@
 
 const COMMANDS = ["activate", "resume", "suspend", "kick", "fire", "reschedule", "cancel", "delete"];
 const ICONS = {activate: "running", resume: "running", suspend: "suspended", cancel: "cancelled"};
+// How often a command is sent to a timer whose version goes on meanwhile: one that fires several times a second.
+const MOST_TRIES = 8;
 
 // `id command` of each command under way.
 const busy = new Set();
 
-// Sends a command. A refusal is told in a sentence, and the timer is read again.
-async function command(id, name, body) {
+// A row's timer as it was seen: whether it is still that one, and not in which version, decides about a command.
+const seen = timer => ({
+  id: timer.id, version: Math.max(timer.version ?? 0, timer.shownVersion),
+  look: JSON.stringify([timer.state, timer.createdAt, timer.schedule, Object.entries(timer.labels).sort()]),
+});
+
+// Sends a request that changes a timer, on the condition that the timer is as it was seen but for fires and kicks.
+async function change({id, version, look}, path, options) {
+  for (let tries = 1;; tries += 1) {
+    try {
+      return await api.open(path, {...options, headers: {"If-Match": `"v${version}"`}});
+    } catch (problem) {
+      if (problem.status !== 412 || tries === MOST_TRIES) throw problem;
+    }
+    const timer = store.put(await api.json(timerPath(id)));
+    if (seen(timer).look !== look) throw new Problem(412, {detail: "the timer has changed since it was shown here"});
+    version = timer.version;
+  }
+}
+
+// Sends a command to a timer as it was seen. A refusal is told in a sentence, and the timer is read again.
+async function command(row, name, body) {
+  const {id} = row;
   const key = `${id} ${name}`;
   if (busy.has(key)) return;
   busy.add(key);
   changed();
   try {
+    const options = {method: "POST", body: body && JSON.stringify(body), keepalive: true};
     if (name === "delete") {
-      await api.open(timerPath(id), {method: "DELETE"});
+      await change(row, timerPath(id), {method: "DELETE", keepalive: true});
       store.remove(id);
       toast(`${id} is deleted.`);
     } else {
-      const json = await api.json(`${timerPath(id)}/${name}`, {method: "POST", body: body && JSON.stringify(body)});
+      const path = `${timerPath(id)}/${name}`;
+      // A kick means whatever watchdog has the id.
+      const response = await (name === "kick" ? api.open(path, options) : change(row, path, options));
+      const json = await response.json();
       if (json.version >= store.timers.get(id)?.shownVersion) store.put(json);
     }
   } catch (problem) {
@@ -27,29 +54,32 @@ async function command(id, name, body) {
     toast(`${id}: ${problem.sentence}`, true);
   } finally {
     busy.delete(key);
-    changed();
+    list.release();
   }
 }
 
-// Does what a button or a key asks for, after a dialog where the command needs an input or a confirmation.
+// Does what a button or a key asks for: at once, after a dialog for its input, or in a while if it ends the timer.
 function ask(id, name) {
   const timer = store.timers.get(id);
-  if (!timer || !isLegal(timer, name)) return;
-  if (name === "delete") {
-    const text = `${id} and its pending deliveries will be deleted.`;
-    return question("Delete", text, () => command(id, name));
+  if (!timer || !isLegal(timer, name) || isBusy(id, name)) return;
+  const row = seen(timer);
+  if (name === "delete" || name === "cancel") {
+    const text = name === "cancel" ? `${id} will be cancelled.` : `${id} and its pending deliveries will be deleted.`;
+    return holds.add(text, [`${id} ${name}`], () => command(row, name));
   }
-  if (name !== "reschedule") return command(id, name);
+  if (name !== "reschedule") return command(row, name);
   question("Reschedule", `When is ${id} due next?`, form => {
     const at = local(form.at.value);
     const after = form.after.value.trim();
-    return command(id, name, at && !after ? {at} : {after});
+    return command(row, name, at && !after ? {at} : {after});
   }, true);
 }
 
+const isBusy = (id, name) => busy.has(`${id} ${name}`) || holds.has(`${id} ${name}`);
+
 // Whether the server allows it. Between an event that changed the state and the next read nobody knows.
 function isLegal(timer, name) {
-  if (!access.mayCommand(name)) return false;
+  if (!access.mayCommand(name) || timer.isGone) return false;
   return name === "delete" || (timer.allowedIn === timer.state && timer.allowed.includes(name));
 }
 
@@ -60,13 +90,14 @@ function showButtons(box, timer, hasWords) {
   renew(box, `${timer.id} ${names}`, () => names.map(name => commandButton(timer.id, name, hasWords)));
   for (const button of box.children) {
     const name = button.dataset.command;
-    button.disabled = !isLegal(timer, name) || busy.has(`${timer.id} ${name}`);
+    button.disabled = !isLegal(timer, name) || isBusy(timer.id, name);
   }
 }
 
 function commandButton(id, name, hasWords) {
   const properties = {type: "button", "data-command": name, "aria-label": `${name} ${id}`};
   const button = make("button", properties, icon(ICONS[name] ?? name));
+  if (name === "delete") button.className = "danger";
   if (hasWords) {
     button.append(capital(name));
   } else {

@@ -15,9 +15,10 @@ function changed(isStale = true) {
 function frame() {
   isFrameAsked = false;
   // Sorting and filtering take a tenth of the time at most, however many timers there are.
-  if (store.isStale && performance.now() - arrangedAt > Math.max(100, 10 * cost)) arrange();
+  if (store.isStale && !list.isHeld() && performance.now() - arrangedAt > Math.max(100, 10 * cost)) arrange();
   list.render();
   details.render();
+  bulk.render();
 }
 
 // Arranges the timers, and writes how many there are.

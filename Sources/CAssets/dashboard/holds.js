@@ -6,6 +6,7 @@ const NEAR_MS = 3000;
 
 const holds = {
   all: new Set(),
+  keys: new Map(),
 
   // Calls `send` in a while, unless it is taken back. `keys` name what is to change.
   add(text, keys, send) {
@@ -14,6 +15,7 @@ const holds = {
     hold.item = make("div", {className: "toast"}, text, button("Undo", false), button("Now", true));
     hold.alarm = setTimeout(() => this.end(hold, true), HOLD_MS);
     this.all.add(hold);
+    for (const key of keys) this.keys.set(key, hold);
     $("held").append(hold.item);
     changed();
   },
@@ -21,13 +23,14 @@ const holds = {
   end(hold, isSent) {
     if (!this.all.delete(hold)) return;
     clearTimeout(hold.alarm);
+    for (const key of hold.keys) this.keys.delete(key);
     hold.item.remove();
     if (isSent) hold.send();
     changed();
   },
 
   has(key) {
-    return [...this.all].some(({keys}) => keys.includes(key));
+    return this.keys.has(key);
   },
 
   // Takes back the latest change that is held.

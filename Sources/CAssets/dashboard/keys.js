@@ -16,6 +16,8 @@ addEventListener("keydown", event => {
     openCreate();
   } else if (event.key === "?") {
     $("help").showModal();
+  } else if (event.key === "u") {
+    holds.undo();
   } else if (event.key === "p") {
     feed.pause(!feed.isPaused);
   } else if (timer && name) {

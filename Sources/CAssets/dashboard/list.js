@@ -16,6 +16,24 @@ const list = {
   column: null,
   // Pixels of a row.
   height: 0,
+  // The timers that were chosen for a command to all of them.
+  chosen: new Set(),
+
+  // Whether the rows keep their places, as the mouse is among them.
+  isHeld() {
+    return pointer.isNear(this.body);
+  },
+
+  // Brings the rows up to date after what was done here, wherever the mouse is.
+  release() {
+    pointer.at = -Infinity;
+    changed();
+  },
+
+  choose(id, isChosen = !this.chosen.has(id)) {
+    isChosen ? this.chosen.add(id) : this.chosen.delete(id);
+    changed(false);
+  },
 
   // Draws the rows in sight, and the active one wherever it is, so that scrolling never loses the focus.
   render() {
@@ -82,15 +100,17 @@ const list = {
 
   fill(row, timer, isActive) {
     const {parts} = row;
-    const seen = look(timer);
+    const shown = look(timer);
     const dead = health.dead.get(timer.id);
     Object.assign(row.dataset, {timer: timer.id, state: timer.state, health: timer.health ?? ""});
     row.setAttribute("aria-rowindex", timer.index + 2);
     row.tabIndex = isActive ? 0 : -1;
+    row.ariaSelected = this.chosen.has(timer.id);
+    row.classList.toggle("held", Boolean(timer.isGone) || isBusy(timer.id, "cancel") || isBusy(timer.id, "delete"));
     row.style.transform = `translateY(${timer.index * this.height}px)`;
-    row.style.setProperty("--state", `var(--${seen})`);
-    parts.use.setAttribute("href", `#i-${seen}`);
-    write(parts.word, seen);
+    row.style.setProperty("--state", `var(--${shown})`);
+    parts.use.setAttribute("href", `#i-${shown}`);
+    write(parts.word, timer.isGone ? "deleted" : shown);
     write(parts.id, timer.id);
     const trouble = dead && `${count(dead, "dead delivery", "dead deliveries")}, ${timer.state}`;
     write(parts.about, [trouble, timer.schedule, ...pairs(timer.labels)].filter(Boolean).join("  ·  "));
@@ -154,6 +174,8 @@ const list = {
       this.stepSideways(row, steps[event.key]);
     } else if (event.key === "Enter" && document.activeElement === row) {
       details.open(this.active);
+    } else if (event.key === " " && document.activeElement === row) {
+      this.choose(this.active);
     } else if (event.key === "Delete" && row) {
       ask(this.active, "delete");
     } else {
@@ -181,6 +203,7 @@ list.body.addEventListener("focusin", event => {
 list.body.onclick = event => {
   const row = event.target.closest(".row");
   const name = event.target.closest("button")?.dataset.command;
+  if (event.target.closest(".ring")) return list.choose(row.dataset.timer);
   if (!name) return event.target.closest(".actions") ? undefined : details.open(row.dataset.timer);
   // The focus goes to the row: a button that is disabled while the command is under way would lose it.
   row.focus({preventScroll: true});
