@@ -54,6 +54,7 @@ static const unsigned char script[] = {
 #embed "dashboard/dialogs.js" suffix(, )
 #embed "dashboard/filters.js" suffix(, )
 #embed "dashboard/keys.js" suffix(, )
+#embed "dashboard/theme.js" suffix(, )
 #embed "dashboard/route.js" suffix(, )
 #embed "dashboard/frames.js"
 };

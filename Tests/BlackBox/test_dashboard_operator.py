@@ -1,10 +1,12 @@
 """The dashboard as an operator needs it: what is wrong is seen at a glance, and each figure leads to what it counts."""
 
+import re
+
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from dashboard import Dashboard
+from dashboard import LOST, Dashboard
 from receiver import Receiver
 from timers import poll, timer_in
 from webhooks import LATER, event, hooked
@@ -210,3 +212,33 @@ def test_many_are_chosen_and_told_what_a_command_would_do(page, board, own):
     poll(lambda: api.get("/v1/timers/job-1").status == 404)
     assert sorted(timer["id"] for timer in api.get("/v1/timers?state=suspended").json["timers"]) == ["job-0", "job-2", "job-3", "job-5"]
     assert api.timer("job-4")["state"] == "running" and board.alerts() == []
+
+
+def test_with_the_server_gone_nothing_moves_and_nothing_can_be_pressed(page, board, own):
+    page.expect(LOST)
+    own.client.create(id="job", every="1h")
+    board.until_row("job", state="running")
+    own.kill9()
+    page.until(lambda: "can't be reached" in page.one("#gone").text and not board.rows()["job"]["commands"])
+    assert page.barriers() == [] and not page.one("#new").is_enabled()
+    page.shot("dashboard-gone")
+    own.restart(same_port=True)
+    board.click("#retry")
+    board.until_live()
+    page.until(lambda: "suspend" in board.rows()["job"]["commands"])
+    assert page.run("return document.querySelector('#gone').hidden")
+
+
+def test_an_empty_server_offers_examples_and_the_colours_are_kept(page, board, own):
+    assert f"curl {own.url}/v1/timers --json" in page.one("#empty").text and page.barriers() == []
+    board.click("#examples button", text="worker")
+    board.click("#create-submit")
+    board.until_row("worker-7", state="running", text="watchdog 1m")
+    for scheme, is_light in (("dark", False), ("light", True)):
+        board.keys("?")
+        board.choose("#theme", scheme)
+        board.keys(Keys.ESCAPE)
+        page.driver.refresh()
+        board.until_live()
+        color = page.run("return getComputedStyle(document.body).backgroundColor")
+        assert all((int(part) > 128) is is_light for part in re.findall(r"\d+", color)), color

@@ -77,12 +77,13 @@ const access = {
     if (this.asking) return this.asking;
     // The tabs that share a stream are those of one key.
     watch.visit.abort();
+    this.asking = new Promise(resolve => {
+      this.answered = resolve;
+    });
     show("waiting", "Key needed");
     this.complain(refused ? this.refusedText() : "");
     $("token").showModal();
-    return this.asking = new Promise(resolve => {
-      this.answered = resolve;
-    });
+    return this.asking;
   },
 
   refusedText() {

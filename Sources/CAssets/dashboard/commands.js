@@ -79,7 +79,7 @@ const isBusy = (id, name) => busy.has(`${id} ${name}`) || holds.has(`${id} ${nam
 
 // Whether the server allows it. Between an event that changed the state and the next read nobody knows.
 function isLegal(timer, name) {
-  if (!access.mayCommand(name) || timer.isGone) return false;
+  if (!access.mayCommand(name) || timer.isGone || isGone()) return false;
   return name === "delete" || (timer.allowedIn === timer.state && timer.allowed.includes(name));
 }
 

@@ -105,12 +105,12 @@ form.onsubmit = async event => {
   }
 };
 
-function openCreate() {
+function openCreate(isExample = false) {
   if (!$("zones").children.length) {
     form.timeZone.value = Intl.DateTimeFormat().resolvedOptions().timeZone;
     $("zones").append(...Intl.supportedValuesOf("timeZone").map(value => make("option", {value})));
   }
-  form.elements.id.value = "";
+  if (isExample !== true) form.elements.id.value = "";
   showKind();
   $("create").showModal();
   form[form.kind.value].focus();
@@ -119,3 +119,11 @@ function openCreate() {
 }
 
 $("new").onclick = openCreate;
+for (const button of document.querySelectorAll("[data-example]")) {
+  button.onclick = () => {
+    form.reset();
+    for (const [name, value] of Object.entries(JSON.parse(button.dataset.example))) form.elements[name].value = value;
+    openCreate(true);
+  };
+}
+write($("empty-curl"), `curl ${new URL("v1/timers", location.href.split("#")[0])} --json '{"after": "10s"}'`);

@@ -12,7 +12,7 @@ addEventListener("keydown", event => {
   const name = event.key === "s" ? (timer.state === "suspended" ? "resume" : "suspend") : KEYS[event.key];
   if (event.key === "/") {
     $("search").focus();
-  } else if (event.key === "n" && access.may("write")) {
+  } else if (event.key === "n" && access.may("write") && !isGone()) {
     openCreate();
   } else if (event.key === "?") {
     $("help").showModal();

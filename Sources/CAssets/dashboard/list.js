@@ -84,9 +84,11 @@ const list = {
   sayEmpty() {
     $("empty").hidden = store.view.length > 0;
     const isLoading = this.box.getAttribute("aria-busy") === "true";
-    const way = access.may("write") ? " New timer makes one." : "";
-    const none = store.timers.size ? "No timer matches." : `There are no timers yet.${way}`;
-    write($("empty"), isLoading ? "Loading…" : none);
+    const isNone = !isLoading && !store.timers.size;
+    const way = access.may("write") ? " New timer makes one, or one of these examples:" : "";
+    const none = isNone ? `There are no timers yet.${way}` : "No timer matches.";
+    write($("empty").firstElementChild, isLoading ? "Loading…" : none);
+    $("examples").hidden = !isNone || !access.may("write");
   },
 
   makeRow() {
@@ -120,6 +122,7 @@ const list = {
 
   // Moves rings and countdowns on; those of suspended timers stand still.
   tick() {
+    if (isGone()) return;
     const now = clock.now();
     for (const [id, {parts}] of this.rows) {
       const timer = store.timers.get(id);

@@ -129,7 +129,6 @@ const watch = {
   // Waits longer after each failure, up to 30 s, with jitter, so that clients do not come back in step.
   async pause(reason) {
     const until = Date.now() + Math.min(30000, 500 * 2 ** this.attempt++) * (0.5 + Math.random() / 2);
-    $("retry").hidden = false;
     for (let left; (left = until - Date.now()) > 0;) {
       const more = `in ${Math.ceil(left / 1000)} s: ${reason}`;
       if (navigator.onLine) {
@@ -143,7 +142,6 @@ const watch = {
       });
       if (isWoken) break;
     }
-    $("retry").hidden = true;
   },
 };
 
@@ -204,12 +202,23 @@ const silence = {
   },
 };
 
+// Whether the server can't be reached: what is shown is old.
+const isGone = () => ["waiting", "offline"].includes($("connection").dataset.state) && !access.asking;
+
 // Shows the state of the connection. `more` changes each second and is kept from screen readers.
 function show(state, word, more = "") {
   $("connection").dataset.state = state;
   write($("connection").firstElementChild, word);
   if (state === "live" && !health.stats) health.soon();
   write($("connection").lastElementChild, more);
+  if ($("gone").hidden === isGone()) {
+    const words = `The server can't be reached. What is shown here is as of ${time.format(Date.now())}.`;
+    write($("gone-words"), isGone() ? words : "");
+    $("gone").hidden = !isGone();
+    document.body.classList.toggle("gone", isGone());
+    $("new").disabled = isGone();
+    changed();
+  }
 }
 
 $("retry").onclick = () => watch.wake?.(true);
