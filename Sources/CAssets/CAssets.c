@@ -48,6 +48,7 @@ static const unsigned char script[] = {
 #embed "dashboard/holds.js" suffix(, )
 #embed "dashboard/bulk.js" suffix(, )
 #embed "dashboard/deliveries.js" suffix(, )
+#embed "dashboard/timeline.js" suffix(, )
 #embed "dashboard/cluster.js" suffix(, )
 #embed "dashboard/forms.js" suffix(, )
 #embed "dashboard/create.js" suffix(, )

@@ -242,3 +242,23 @@ def test_an_empty_server_offers_examples_and_the_colours_are_kept(page, board, o
         board.until_live()
         color = page.run("return getComputedStyle(document.body).backgroundColor")
         assert all((int(part) > 128) is is_light for part in re.findall(r"\d+", color)), color
+
+
+def test_what_is_due_when_is_drawn_and_listed(page, board, own):
+    api = own.client
+    for id, after in (("early", "10m"), ("early-too", "10m"), ("night", "5h"), ("week", "3d")):
+        api.create(id=id, after=after)
+    api.create(id="idle", after="10m", start="manual")
+    board.choose("#due-within", "1d")
+    page.until(lambda: "3 timers by the next fire, 1 later" in page.one("#due-words").text, told=board.text("#due-words"))
+    assert page.run("return Intl.DateTimeFormat().resolvedOptions().timeZone") in page.one("#due-words").text
+    assert page.barriers() == [] and page.overflow() <= 0
+    page.shot("dashboard-timeline")
+    page.run("""document.querySelector("#due-strip [aria-label^='2 timers']").focus()""")
+    board.keys(Keys.ENTER)
+    page.until(lambda: list(board.rows()) == ["early", "early-too"])
+    page.driver.refresh()
+    board.until_live()
+    page.until(lambda: list(board.rows()) == ["early", "early-too"])
+    board.click("#due-only")
+    page.until(lambda: list(board.rows()) == ["early", "early-too", "night", "week", "idle"], told=str(list(board.rows())))

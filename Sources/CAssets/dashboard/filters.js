@@ -15,8 +15,8 @@ let scopeTimer = null;
 // Applies the filters, and notes them in the address.
 function noteFilters() {
   filter();
-  const {text: q, label, sort, states, only} = store;
-  route.note({q, label, state: String([...states]), only, sort: sort === "id" ? "" : sort});
+  const {text: q, label, sort, states, only, range} = store;
+  route.note({q, label, state: String([...states]), only, due: range?.join("-"), sort: sort === "id" ? "" : sort});
 }
 
 // Applies the filters here and, where there are more timers than this page holds, on the server.
@@ -25,6 +25,8 @@ function filter() {
   for (const button of $("states").children) {
     button.setAttribute("aria-pressed", store.states.has(button.dataset.filter));
   }
+  $("due-only").hidden = !store.range;
+  if (store.range) write($("due-only"), `Only due ${store.range.map(instant).join(" to ")} ✕`);
   list.box.scrollTop = 0;
   arrange();
   changed();

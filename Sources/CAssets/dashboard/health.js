@@ -33,6 +33,7 @@ const health = {
     ]);
     Object.assign(this, {stats, readiness});
     charts.learn(points);
+    await timeline.read();
     if (stats.deadDeliveries !== this.deadCount) await this.readDead();
     this.render();
   },

@@ -26,6 +26,7 @@ const holds = {
     for (const key of hold.keys) this.keys.delete(key);
     hold.item.remove();
     if (isSent) hold.send();
+    if (deliveries.isShown) deliveries.render();
     changed();
   },
 

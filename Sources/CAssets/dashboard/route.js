@@ -37,6 +37,8 @@ const route = {
     $("sort").value = this.get("sort") || "id";
     store.states = new Set(this.get("state").split(",").filter(state => STATES.includes(state)));
     store.only = this.get("only") in ONLY ? this.get("only") : "";
+    const range = this.get("due").split("-").map(Number);
+    store.range = range.length === 2 && range.every(Number.isSafeInteger) ? range : null;
     filter();
     deliveries.show();
     const id = this.get("timer");

@@ -39,6 +39,8 @@ const store = {
   label: "",
   states: new Set(),
   only: "",
+  // The instants in milliseconds between which the timers that are shown are due; null: any.
+  range: null,
   sort: "id",
   // Whether the server has more timers than this page holds, and the filters that it applied.
   isCut: false,
@@ -128,12 +130,14 @@ const store = {
     this.order = this.order.filter(timer => !timer.isGone).sort(ORDERS[this.sort]);
     const now = clock.now();
     const isPicked = ONLY[this.only];
+    const {range} = this;
     this.counts = Object.fromEntries(STATES.map(state => [state, 0]));
     for (const name in ONLY) this.trouble[name] = 0;
     const shown = this.order.filter(timer => {
       timer.index = -1;
       for (const name in ONLY) this.trouble[name] += ONLY[name](timer, now) ? 1 : 0;
       if (isPicked && !isPicked(timer, now)) return false;
+      if (range && !(timer.due >= range[0] && timer.due < range[1])) return false;
       if (text && !timer.id.toLowerCase().includes(text)) return false;
       if (key && (value === undefined ? !(key in timer.labels) : timer.labels[key] !== value)) return false;
       this.counts[timer.state] += 1;
@@ -160,9 +164,11 @@ function split(label) {
 
 // What the server can filter by, as a part of a query.
 function serverFilter() {
-  const {label, states, only} = store;
+  const {label, states, only, range} = store;
   const byLabel = label.includes("=") ? `&label=${encodeURIComponent(label)}` : "";
-  return byLabel + (states.size ? `&state=${[...states]}` : "") + (only === "stalled" ? "&health=stalled" : "");
+  const byTrouble = only === "stalled" ? "&health=stalled" : "";
+  const byDue = range ? `&dueBefore=${new Date(range[1]).toISOString()}` : "";
+  return byLabel + (states.size ? `&state=${[...states]}` : "") + byTrouble + byDue;
 }
 
 // A timer's schedule in a few words.

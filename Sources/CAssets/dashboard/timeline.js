@@ -1,0 +1,82 @@
+// What is due in the next hour, day or week, over all timers: a strip of buckets, each of which lists its timers.
+
+// How many buckets the strip has for each reach.
+const BUCKETS = {"1h": 60, "1d": 48, "7d": 42};
+const TIMELINE_MS = 15000;
+const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+const timeline = {
+  box: $("due-strip"),
+  // The answer of /v1/stats/due; null: not read yet.
+  json: null,
+  readAt: -Infinity,
+  // The bucket that the arrow keys have come to.
+  index: 0,
+
+  // Reads the counts where they are old.
+  async read(isWanted = false) {
+    if (!isWanted && performance.now() - this.readAt < TIMELINE_MS) return;
+    this.readAt = performance.now();
+    const within = $("due-within").value;
+    this.json = await api.json(`v1/stats/due?within=${within}&buckets=${BUCKETS[within]}`);
+    this.render();
+  },
+
+  // The instants in between buckets, in milliseconds.
+  edge(index) {
+    const {from, until, counts} = this.json;
+    const start = Date.parse(from);
+    return Math.round(start + (Date.parse(until) - start) * index / counts.length);
+  },
+
+  render() {
+    const {counts, overdue, later} = this.json;
+    const hadFocus = this.box.contains(document.activeElement);
+    const peak = Math.max(1, ...counts);
+    this.index = Math.min(this.index, counts.length - 1);
+    this.box.replaceChildren(...counts.map((timers, index) => {
+      const [from, to] = [this.edge(index), this.edge(index + 1)];
+      const words = `${count(timers, "timer")} due from ${instant(from)} to ${instant(to)}`;
+      const bar = make("i");
+      bar.style.height = timers ? `${Math.max(8, 100 * timers / peak)}%` : "0";
+      return make("button", {
+        ariaLabel: words, title: words, tabIndex: index === this.index ? 0 : -1, onclick: () => this.pick(from, to),
+      }, bar);
+    }));
+    if (hadFocus) this.box.children[this.index].focus();
+    const sum = counts.reduce((all, timers) => all + timers, 0);
+    const more = `${later.toLocaleString()} later${overdue ? `, ${overdue.toLocaleString()} overdue` : ""}`;
+    write($("due-words"), `${count(sum, "timer")} by the next fire, ${more}; times of ${ZONE}`);
+    write($("due-from"), instant(this.edge(0)));
+    write($("due-until"), instant(this.edge(counts.length)));
+  },
+
+  // Lists the timers that are due from one instant to another, in milliseconds, soonest first.
+  pick(from, to) {
+    store.range = [from, to];
+    $("sort").value = "due";
+    noteFilters();
+  },
+
+  key(event) {
+    const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const buttons = this.box.children;
+    buttons[this.index].tabIndex = -1;
+    this.index = Math.max(0, Math.min(buttons.length - 1, this.index + step));
+    buttons[this.index].tabIndex = 0;
+    buttons[this.index].focus();
+  },
+};
+
+timeline.box.onkeydown = event => timeline.key(event);
+timeline.box.addEventListener("focusin", event => {
+  const index = [...timeline.box.children].indexOf(event.target);
+  if (index >= 0) timeline.index = index;
+});
+$("due-within").onchange = () => timeline.read(true).catch(problem => toast(problem.sentence, true));
+$("due-only").onclick = () => {
+  store.range = null;
+  noteFilters();
+};
