@@ -156,7 +156,7 @@ def test_a_cancel_or_delete_can_be_taken_back_and_is_sent_when_the_page_is_left(
 def test_a_command_is_for_the_row_that_was_seen(page, board, own):
     page.expect(r"status of (409|412)")
     api = own.client
-    api.create(id="quick", every="20ms")
+    api.create(id="quick", every="1ms")
     api.create(id="swapped", after="1h")
     board.until_row("swapped", state="running")
     for id in ("swapped", "quick"):

@@ -54,7 +54,7 @@ const bulk = {
     let refusal = null;
     try {
       for (let tries = 1; left.length && tries <= MOST_TRIES; tries += 1) {
-        const lines = await this.post(name, left);
+        const lines = await this.post(name, left, tries < MOST_TRIES && name !== "kick");
         const again = [];
         lines.forEach(({status, problem}, index) => {
           if (status < 300) done += 1;
@@ -72,9 +72,9 @@ const bulk = {
     list.release();
   },
 
-  async post(name, rows) {
+  async post(name, rows, isConditional) {
     const lines = rows.map(({id, version}) => {
-      return {command: name, id, ifMatch: name === "kick" ? undefined : `v${version}`};
+      return {command: name, id, ifMatch: isConditional ? `v${version}` : undefined};
     });
     const body = JSON.stringify(lines);
     const keepalive = body.length < KEPT_BYTES;

@@ -2,8 +2,9 @@
 
 const COMMANDS = ["activate", "resume", "suspend", "kick", "fire", "reschedule", "cancel", "delete"];
 const ICONS = {activate: "running", resume: "running", suspend: "suspended", cancel: "cancelled"};
-// How often a command is sent to a timer whose version goes on meanwhile: one that fires several times a second.
-const MOST_TRIES = 8;
+// How often a command is sent to a timer whose version goes on meanwhile, as it fires. The last time no version is
+// named: a timer may fire more often than a request takes, and was as it was seen when it was read a moment before.
+const MOST_TRIES = 4;
 
 // `id command` of each command under way.
 const busy = new Set();
@@ -17,8 +18,9 @@ const seen = timer => ({
 // Sends a request that changes a timer, on the condition that the timer is as it was seen but for fires and kicks.
 async function change({id, version, look}, path, options) {
   for (let tries = 1;; tries += 1) {
+    const headers = tries < MOST_TRIES ? {"If-Match": `"v${version}"`} : {};
     try {
-      return await api.open(path, {...options, headers: {"If-Match": `"v${version}"`}});
+      return await api.open(path, {...options, headers});
     } catch (problem) {
       if (problem.status !== 412 || tries === MOST_TRIES) throw problem;
     }
