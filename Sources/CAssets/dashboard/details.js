@@ -44,7 +44,7 @@ const details = {
   },
 
   dueText(timer) {
-    const left = timeLeft(timer, clock.now());
+    const left = timeLeft(timer, shownNow());
     if (left === null) return "no fire is planned";
     return timer.due ? `${instant(timer.due)}, in ${span(Math.max(0, left))}` : `${span(left)} left`;
   },

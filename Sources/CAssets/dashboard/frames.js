@@ -57,7 +57,7 @@ setInterval(() => {
   }
   if (store.isStale) changed();
   if (ticks % 10 === 1) {
-    if (store.only === "overdue") changed();
+    if (store.only === "overdue" && !isGone()) changed();
     charts.render();
     health.render();
     details.render();

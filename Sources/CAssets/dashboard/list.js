@@ -122,8 +122,7 @@ const list = {
 
   // Moves rings and countdowns on; those of suspended timers stand still.
   tick() {
-    if (isGone()) return;
-    const now = clock.now();
+    const now = shownNow();
     for (const [id, {parts}] of this.rows) {
       const timer = store.timers.get(id);
       if (!timer) continue;

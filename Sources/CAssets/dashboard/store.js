@@ -128,7 +128,7 @@ const store = {
     const text = this.text.toLowerCase();
     const [key, value] = split(this.label);
     this.order = this.order.filter(timer => !timer.isGone).sort(ORDERS[this.sort]);
-    const now = clock.now();
+    const now = shownNow();
     const isPicked = ONLY[this.only];
     const {range} = this;
     this.counts = Object.fromEntries(STATES.map(state => [state, 0]));

@@ -1,4 +1,4 @@
-// What this tab knows of the timers: it lists them, then applies events from the list's Event-Id on, without a gap. The
+// The timers as this tab knows them: it lists them, then applies events from the list's Event-Id on, without a gap. The
 // events come from tabs.js; a tab that missed some reads them by a request of its own.
 
 // Events that are read again after a gap; beyond that, listing the timers costs less.
@@ -38,8 +38,9 @@ const watch = {
         this.visit.abort();
         // The page was hidden, or another tab took over.
         if (error.name === "AbortError") continue;
-        // What came after `since` is no longer kept.
+        // The events after `since` are no longer kept.
         if (error.status === 410) this.mustList = true;
+        if (isUnserved(error)) outage.begin(error.status === 503);
         if (error.status !== 410 || this.attempt++ > 0) await this.pause(error.message);
       }
     }
@@ -202,23 +203,53 @@ const silence = {
   },
 };
 
-// Whether the server can't be reached: what is shown is old.
-const isGone = () => ["waiting", "offline"].includes($("connection").dataset.state) && !access.asking;
+// Whether a failure says that no server serves: there was no answer, a gateway's, or that of a server that stands by or
+// starts. One with too much to do does serve.
+function isUnserved({status, type}) {
+  const isBusy = type === "/problems/stream-limit" || type === "/problems/overloaded";
+  return [0, 502, 504].includes(status) || (status === 503 && !isBusy);
+}
+
+// The time without a server, from a failure until the page is live again: what is shown is old.
+const outage = {
+  isOn: false,
+  // When the page was last live, by the server's clock; null: never yet.
+  liveAt: null,
+
+  begin(isAnswered) {
+    this.liveAt ??= clock.now();
+    const why = isAnswered ? "The server does not serve now" : "The server can't be reached";
+    if (!this.isOn) this.set(true, `${why}. What is shown here is as of ${time.format(this.liveAt)}.`);
+  },
+
+  end() {
+    this.liveAt = clock.now();
+    if (this.isOn) this.set(false, "");
+  },
+
+  set(isOn, words) {
+    this.isOn = isOn;
+    write($("gone-words"), words);
+    $("gone").hidden = !isOn;
+    document.body.classList.toggle("gone", isOn);
+    $("new").disabled = isOn;
+    changed();
+  },
+};
+
+const isGone = () => outage.isOn;
+
+// The time that countdowns are shown for: that of the last news, once the server is gone.
+const shownNow = () => outage.isOn ? outage.liveAt : clock.now();
 
 // Shows the state of the connection. `more` changes each second and is kept from screen readers.
 function show(state, word, more = "") {
   $("connection").dataset.state = state;
   write($("connection").firstElementChild, word);
-  if (state === "live" && !health.stats) health.soon();
   write($("connection").lastElementChild, more);
-  if ($("gone").hidden === isGone()) {
-    const words = `The server can't be reached. What is shown here is as of ${time.format(Date.now())}.`;
-    write($("gone-words"), isGone() ? words : "");
-    $("gone").hidden = !isGone();
-    document.body.classList.toggle("gone", isGone());
-    $("new").disabled = isGone();
-    changed();
-  }
+  if (state !== "live") return;
+  outage.end();
+  if (!health.stats) health.soon();
 }
 
 $("retry").onclick = () => watch.wake?.(true);
