@@ -1,4 +1,7 @@
-// What is shown, as the fragment of the address, which no server sees: search, filters, order, view and open timer.
+// Search, filters, order, view and the open timer, as the fragment of the address, which no server sees.
+
+// The last instant that the server knows, in milliseconds: the end of the year 9999.
+const LAST_MS = 253402300799999;
 
 const route = {
   // The names and values of the fragment; the empty values are left out.
@@ -29,16 +32,16 @@ const route = {
     this.parts = new URLSearchParams(location.hash.slice(1));
   },
 
-  // Shows what the address says.
+  // Shows the page that the address names.
   show() {
     this.parts = new URLSearchParams(location.hash.slice(1));
     $("search").value = this.get("q");
     $("label").value = this.get("label");
-    $("sort").value = this.get("sort") || "id";
+    $("sort").value = Object.hasOwn(ORDERS, this.get("sort")) ? this.get("sort") : "id";
     store.states = new Set(this.get("state").split(",").filter(state => STATES.includes(state)));
-    store.only = this.get("only") in ONLY ? this.get("only") : "";
-    const range = this.get("due").split("-").map(Number);
-    store.range = range.length === 2 && range.every(Number.isSafeInteger) ? range : null;
+    store.only = Object.hasOwn(ONLY, this.get("only")) ? this.get("only") : "";
+    const range = /^(\d{1,15})-(\d{1,15})$/.exec(this.get("due"))?.slice(1).map(Number);
+    store.range = range?.every(ms => ms <= LAST_MS) ? range : null;
     filter();
     deliveries.show();
     const id = this.get("timer");

@@ -139,7 +139,7 @@ const store = {
       if (isPicked && !isPicked(timer, now)) return false;
       if (range && !(timer.due >= range[0] && timer.due < range[1])) return false;
       if (text && !timer.id.toLowerCase().includes(text)) return false;
-      if (key && (value === undefined ? !(key in timer.labels) : timer.labels[key] !== value)) return false;
+      if (key && (value === undefined ? !Object.hasOwn(timer.labels, key) : timer.labels[key] !== value)) return false;
       this.counts[timer.state] += 1;
       return !this.states.size || this.states.has(timer.state);
     });
