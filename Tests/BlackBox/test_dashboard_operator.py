@@ -58,7 +58,7 @@ def test_trouble_comes_first_and_each_figure_leads_to_what_it_counts(page, own, 
     assert "1 dead delivery, completed" in rows["yyy-dead"]["text"]
     assert len({rows[id]["shape"] for id in rows}) == 3 and rows["zzz-dog"]["color"] != rows["aaa"]["color"]
     page.until(lambda: [figure(page, name).text for name in ("running", "stalled", "overdue", "dead", "ready")]
-               == ["3 running", "1 stalled", "0 overdue", "1 dead deliveries", "ready"])
+               == ["3 running", "1 stalled", "0 overdue", "1 dead delivery", "ready"])
     assert "B, " in figure(page, "storage").text and barriers(page) == []
     for name, ids in (("stalled", ["zzz-dog"]), ("running", ["zzz-dog", "aaa", "bbb"]), ("overdue", [])):
         board.click(f"#health [data-figure={name}]")
@@ -112,7 +112,7 @@ def test_a_webhook_that_died_is_found_tested_and_sent_again(page, own, receiver)
     board.click("#ask-yes")
     receiver.wait_for(6, "/mail")
     page.until(lambda: timers(page) == [], told=f"{timers(page)}")
-    page.until(lambda: figure(page, "dead").text == "1 dead deliveries")
+    page.until(lambda: figure(page, "dead").text == "1 dead delivery")
 
     page.run("document.querySelector('#deliveries [name=with]').value = ''")
     board.type_into("#deliveries [name=of]", "shop-1")

@@ -40,13 +40,16 @@ const charts = {
     return fires / 10;
   },
 
-  // Writes the newest value of a figure that has one.
-  last() {
-    const points = [...this.slots].sort(([a], [b]) => b - a);
-    return (name, words) => {
-      const value = points.find(([, point]) => point[name] != null)?.[1][name];
-      return value === undefined ? "–" : words(value);
-    };
+  // The newest value of a figure that has one.
+  newest(name) {
+    const slots = [...this.slots].filter(([, point]) => point[name] != null);
+    return slots.reduce((a, b) => a[0] > b[0] ? a : b, [])[1]?.[name];
+  },
+
+  // The newest value of a figure in words.
+  last(name, words) {
+    const value = this.newest(name);
+    return value === undefined ? "–" : words(value);
   },
 
   render() {
@@ -59,10 +62,9 @@ const charts = {
     const perSecond = value => `${(+value.toPrecision(2)).toLocaleString()}/s`;
     this.draw("rate", points.map(point => point && point.fires * 1000 / (point.durationMs ?? SLOT_MS)), perSecond,
       `${this.rate().toLocaleString()} now, ${count(fires, "fire")} in the hour`);
-    const last = this.last();
     this.draw("lateness", points.map(point => point?.latenessP99Us), micros,
-      `p50 ${last("latenessP50Us", micros)}, p99 ${last("latenessP99Us", micros)}`);
-    this.draw("storage", points.map(point => point?.commitP99Us), micros, `p99 ${last("commitP99Us", micros)}`);
+      `p50 ${this.last("latenessP50Us", micros)}, p99 ${this.last("latenessP99Us", micros)}`);
+    this.draw("storage", points.map(point => point?.commitP99Us), micros, `p99 ${this.last("commitP99Us", micros)}`);
   },
 
   // Draws the values as curves, broken where there is none. The words beside a chart are its text alternative.

@@ -1,6 +1,8 @@
 // The server's health at a glance: figures, each a link to what it counts.
 
 const HEALTH_MS = 5000;
+// How long the timers of dead deliveries are not read again, in milliseconds: a little less than HEALTH_MS.
+const DEAD_MS = 4000;
 // The most pages of dead deliveries that are read to find their timers, each of 1,000.
 const DEAD_PAGES = 5;
 
@@ -9,11 +11,15 @@ const health = {
   stats: null,
   // The members of /readyz, which says in a 503 why the server is not ready.
   readiness: {},
-  // How many deliveries of each timer are dead, and how many dead ones there were when that was read.
+  // How many deliveries of each timer are dead, how many dead ones there were when that was read, and when it was.
   dead: new Map(),
   deadCount: 0,
-  // The pause before the next read, and the promise of the one under way.
+  deadAt: -Infinity,
+  // When the points of the charts were read.
+  pointsAt: -Infinity,
+  // The pause before the next read, the shorter one before a read that is wanted soon, and the promise of a read.
   pause: null,
+  hurry: null,
   reading: null,
 
   run() {
@@ -26,32 +32,52 @@ const health = {
   },
 
   async read() {
-    const minutes = this.stats ? 1 : 60;
-    const [stats, {points}, readiness] = await Promise.all([
-      api.json("v1/stats"), api.json(`v1/stats/history?minutes=${minutes}`),
-      fetch("readyz", {cache: "no-store"}).then(response => response.json()),
-    ]);
-    Object.assign(this, {stats, readiness});
-    charts.learn(points);
+    this.readReadiness();
+    this.stats = await api.json("v1/stats");
+    const now = Date.now();
+    const minutes = Math.min(60, Math.ceil((now - this.pointsAt) / 60000));
+    charts.learn((await api.json(`v1/stats/history?minutes=${minutes}`)).points);
+    this.pointsAt = now - SLOT_MS;
     await timeline.read();
-    if (stats.deadDeliveries !== this.deadCount) await this.readDead();
+    const isOld = performance.now() - this.deadAt > DEAD_MS;
+    if (isOld && this.stats.deadDeliveries !== this.deadCount) await this.readDead();
     this.render();
   },
 
-  // Finds the timers whose deliveries are dead.
+  // Reads whether the server is ready, which it says in a 503 as well. A problem has a number as its `status`.
+  async readReadiness() {
+    try {
+      const response = await fetch("readyz", {cache: "no-store", signal: AbortSignal.timeout(20000)});
+      const {status, owner} = await response.json();
+      this.readiness = {status: typeof status === "string" ? status : "not ready", owner};
+    } catch {
+      this.readiness = {};
+    }
+    this.render();
+  },
+
+  // Finds the timers whose deliveries are dead. One that dies meanwhile resets the count that the pass began with.
   async readDead() {
+    Object.assign(this, {deadCount: this.stats.deadDeliveries, deadAt: performance.now()});
+    try {
+      await this.countDead();
+    } catch (problem) {
+      this.deadCount = null;
+      throw problem;
+    }
+  },
+
+  async countDead() {
     const dead = new Map();
     let cursor = "";
-    let read = 0;
     for (let page = 0; page < DEAD_PAGES && cursor !== null; page += 1) {
       const json = await api.json(`v1/deliveries?state=dead&limit=1000${cursor && `&cursor=${cursor}`}`);
       for (const {timer, timerDeleted} of json.deliveries) {
         if (!timerDeleted) dead.set(timer, (dead.get(timer) ?? 0) + 1);
       }
-      read += json.deliveries.length;
       cursor = json.next;
     }
-    Object.assign(this, {dead, deadCount: cursor === null ? read : this.stats.deadDeliveries});
+    this.dead = dead;
     changed();
   },
 
@@ -64,23 +90,39 @@ const health = {
 
   // Reads the figures again in a moment, once for all that happens until then.
   soon() {
-    clearTimeout(this.pause);
-    this.pause = setTimeout(() => this.run(), 300);
+    this.hurry ??= setTimeout(() => {
+      this.hurry = null;
+      this.run();
+    }, 300);
+  },
+
+  // How many timers are stalled and overdue. The server's figures count where this page does not hold all timers.
+  trouble() {
+    if (store.isCut || store.scope) {
+      return {stalled: charts.newest("stalled") ?? 0, overdue: timeline.json?.overdue ?? 0};
+    }
+    const now = shownNow();
+    const trouble = {stalled: 0, overdue: 0};
+    for (const timer of store.timers.values()) {
+      if (isStalled(timer)) trouble.stalled += 1;
+      if (isOverdue(timer, now)) trouble.overdue += 1;
+    }
+    return trouble;
   },
 
   render() {
     if (!this.stats) return;
     const {timers, deadDeliveries, logBytes} = this.stats;
     const {status = "–", owner} = this.readiness;
-    const {stalled, overdue} = store.trouble;
-    const last = charts.last();
+    const {stalled, overdue} = this.trouble();
     this.write("running", timers.running.toLocaleString());
     this.write("stalled", stalled.toLocaleString(), stalled);
     this.write("overdue", overdue.toLocaleString(), overdue);
     this.write("dead", deadDeliveries.toLocaleString(), deadDeliveries);
+    write($("dead-word"), deadDeliveries === 1 ? "dead delivery" : "dead deliveries");
     this.write("rate", charts.rate().toLocaleString());
-    this.write("lateness", last("latenessP99Us", micros));
-    this.write("storage", `${bytes(logBytes)}, ${last("commitP99Us", micros)}`);
+    this.write("lateness", charts.last("latenessP99Us", micros));
+    this.write("storage", `${bytes(logBytes)}, ${charts.last("commitP99Us", micros)}`);
     // A server that stands by is well where another one, the owner, is named.
     this.write("ready", status, status !== "ready" && !owner);
   },

@@ -29,8 +29,6 @@ const store = {
   order: [],
   view: [],
   counts: {},
-  // How many timers each of the filters for trouble would show.
-  trouble: {stalled: 0, overdue: 0, broken: 0},
   isStale: true,
   // How many times the timers were listed; a timer that the last walk did not come by is gone.
   walk: 0,
@@ -132,10 +130,8 @@ const store = {
     const isPicked = ONLY[this.only];
     const {range} = this;
     this.counts = Object.fromEntries(STATES.map(state => [state, 0]));
-    for (const name in ONLY) this.trouble[name] = 0;
     const shown = this.order.filter(timer => {
       timer.index = -1;
-      for (const name in ONLY) this.trouble[name] += ONLY[name](timer, now) ? 1 : 0;
       if (isPicked && !isPicked(timer, now)) return false;
       if (range && !(timer.due >= range[0] && timer.due < range[1])) return false;
       if (text && !timer.id.toLowerCase().includes(text)) return false;
