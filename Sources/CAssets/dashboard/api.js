@@ -20,7 +20,7 @@ const api = {
 
   // Sends a request and returns a good response; throws a `Problem` for any other. After a 401 another credential is
   // asked for, with which the request is sent again. A request that brings a `token` only tries that.
-  async open(path, {method = "GET", body, headers = {}, signal, token, keepalive = false} = {}) {
+  async open(path, {method = "GET", body, headers = {}, signal, token, keepalive, limitMs = 20000} = {}) {
     if (body) headers["Content-Type"] = "application/json";
     for (;;) {
       if (!token) await access.asking;
@@ -30,7 +30,7 @@ const api = {
       if (credential) headers.Authorization = `Bearer ${credential}`;
       let response;
       try {
-        const limit = signal ?? AbortSignal.timeout(20000);
+        const limit = signal ?? AbortSignal.timeout(limitMs);
         const options = {method, body, headers, keepalive, cache: "no-store", signal: limit};
         response = await fetch(path, options);
       } catch (error) {

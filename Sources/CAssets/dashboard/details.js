@@ -1,20 +1,24 @@
 // The sheet with everything about one timer.
 
+// How long the test of a webhook may take, in milliseconds: longer than a webhook's own limit, which is 10 min at most.
+const TEST_MS = 660000;
+
 const details = {
   // The timer that is shown, and its JSON once it is read; null: the sheet is closed.
   id: null,
   json: null,
-  // Whether the server was asked for it since it was opened.
-  isRead: false,
+  // Whether the timer is over if the page does not know it: it was shown here, or the server has none.
+  isOver: false,
 
   open(id) {
-    Object.assign(this, {id, json: null, isRead: false});
+    Object.assign(this, {id, json: null, isOver: false});
     route.note({timer: id}, true);
     write($("details-tested"), "");
     this.render();
     $("details").showModal();
-    refresh(id).then(() => {
-      this.isRead = this.id === id;
+    refresh(id).then(failure => {
+      if (this.id !== id) return;
+      if (failure && failure.status !== 404) write($("details-tested"), failure.sentence ?? "");
       this.render();
     });
   },
@@ -24,9 +28,10 @@ const details = {
     const sheet = $("details");
     const timer = store.timers.get(this.id);
     const buttons = sheet.querySelector(".buttons");
-    write($("details-title"), timer || !this.isRead ? this.id : `${this.id} no longer exists`);
+    write($("details-title"), timer || !this.isOver ? this.id : `${this.id} no longer exists`);
     buttons.hidden = !timer;
     if (!timer) return;
+    this.isOver = true;
     Object.assign(sheet.dataset, {timer: timer.id, state: timer.state});
     sheet.style.setProperty("--state", `var(--${look(timer)})`);
     showButtons(buttons, timer, true);
@@ -58,9 +63,8 @@ const details = {
 };
 
 function showLabel(label) {
-  $("details").close();
-  $("label").value = label;
-  noteFilters();
+  route.note({timer: "", view: "", label}, true);
+  route.show();
 }
 
 $("details").onclose = () => {
@@ -78,7 +82,8 @@ $("details-test").onclick = async event => {
   write($("details-tested"), "A test event is on its way.");
   let words;
   try {
-    const {status, error, durationMs} = await api.json(`${timerPath(id)}/webhook/test`, {method: "POST"});
+    const options = {method: "POST", limitMs: TEST_MS};
+    const {status, error, durationMs} = await api.json(`${timerPath(id)}/webhook/test`, options);
     const answer = status ? `status ${status}` : error;
     words = `${error ? "The webhook failed" : "The webhook took it"}: ${answer}, in ${durationMs} ms.`;
   } catch (problem) {

@@ -7,15 +7,21 @@ const reading = new Set();
 async function refresh(id) {
   if (reading.has(id)) return;
   reading.add(id);
+  let failure = null;
   try {
     const json = await api.json(timerPath(id));
     if (json.version >= (store.timers.get(id)?.shownVersion ?? 0)) store.put(json);
     if (details.id === id) details.json = json;
   } catch (problem) {
-    if (problem.status === 404) store.remove(id);
+    failure = problem;
+    if (problem.status === 404) {
+      store.remove(id);
+      if (details.id === id) details.isOver = true;
+    }
   }
   reading.delete(id);
   changed();
+  return failure;
 }
 
 // Whether what is known of a timer is out of date. Kicks make no event: running watchdogs are read now and then.
