@@ -107,9 +107,9 @@ form.onsubmit = async event => {
 
 function openCreate(isExample = false) {
   if (!$("zones").children.length) {
-    form.timeZone.value = Intl.DateTimeFormat().resolvedOptions().timeZone;
     $("zones").append(...Intl.supportedValuesOf("timeZone").map(value => make("option", {value})));
   }
+  form.timeZone.value ||= ZONE;
   if (isExample !== true) form.elements.id.value = "";
   showKind();
   $("create").showModal();

@@ -50,6 +50,7 @@ function bytes(number) {
   return `${+(number / 1024 ** power).toPrecision(3)} ${["B", "KiB", "MiB", "GiB", "TiB"][power]}`;
 }
 
+const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const CLOCK_TIME = {hour: "2-digit", minute: "2-digit", hourCycle: "h23"};
 const time = new Intl.DateTimeFormat(undefined, {...CLOCK_TIME, second: "2-digit"});
 const day = new Intl.DateTimeFormat(undefined, {...CLOCK_TIME, month: "short", day: "numeric"});

@@ -1,24 +1,32 @@
-// What is due in the next hour, day or week, over all timers: a strip of buckets, each of which lists its timers.
+// The timers that are due in the next hour, day or week: a strip of buckets, each of which lists its timers.
 
-// How many buckets the strip has for each reach.
-const BUCKETS = {"1h": 60, "1d": 48, "7d": 42};
+// How many buckets the strip may have for each reach, and how wide one is at least, in pixels.
+const BUCKETS = {"1h": [30, 20, 12], "1d": [24, 12], "7d": [28, 14, 7]};
+const BUCKET_WIDTH = 24;
 const TIMELINE_MS = 15000;
-const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const timeline = {
   box: $("due-strip"),
   // The answer of /v1/stats/due; null: not read yet.
   json: null,
   readAt: -Infinity,
+  // The newest read, which alone counts.
+  newest: null,
   // The bucket that the arrow keys have come to.
   index: 0,
 
   // Reads the counts where they are old.
   async read(isWanted = false) {
+    if (!this.box.clientWidth) return;
     if (!isWanted && performance.now() - this.readAt < TIMELINE_MS) return;
     this.readAt = performance.now();
+    const read = this.newest = {};
     const within = $("due-within").value;
-    this.json = await api.json(`v1/stats/due?within=${within}&buckets=${BUCKETS[within]}`);
+    const most = this.box.clientWidth / BUCKET_WIDTH;
+    const buckets = BUCKETS[within].find(buckets => buckets <= most) ?? BUCKETS[within].at(-1);
+    const json = await api.json(`v1/stats/due?within=${within}&buckets=${buckets}`);
+    if (this.newest !== read) return;
+    this.json = json;
     this.render();
   },
 
@@ -43,7 +51,7 @@ const timeline = {
         ariaLabel: words, title: words, tabIndex: index === this.index ? 0 : -1, onclick: () => this.pick(from, to),
       }, bar);
     }));
-    if (hadFocus) this.box.children[this.index].focus();
+    if (hadFocus) this.box.children[this.index].focus({preventScroll: true});
     const sum = counts.reduce((all, timers) => all + timers, 0);
     const more = `${later.toLocaleString()} later${overdue ? `, ${overdue.toLocaleString()} overdue` : ""}`;
     write($("due-words"), `${count(sum, "timer")} by the next fire, ${more}; times of ${ZONE}`);
