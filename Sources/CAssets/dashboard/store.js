@@ -168,10 +168,11 @@ function serverFilter() {
 }
 
 // A timer's schedule in a few words.
-function schedule({cron, timeZone, every, watchdog, misses, at, after}) {
-  const expected = cron && `${cron} · ${timeZone}`;
+function schedule({cron, rrule, rdates = [], exdates = [], timeZone, every, watchdog, misses, at, after}) {
+  const dates = (rdates.length ? ` + ${rdates.length}` : "") + (exdates.length ? ` − ${exdates.length}` : "");
+  const expected = (cron || rrule) && `${cron ?? rrule}${dates} · ${timeZone}`;
   if (watchdog) return `watchdog ${watchdog}${misses > 1 ? ` × ${misses}` : ""}${expected ? ` · ${expected}` : ""}`;
-  if (cron) return expected;
+  if (expected) return expected;
   if (every) return `every ${every}${timeZone ? ` · ${timeZone}` : ""}`;
   return at ? `at ${instant(Date.parse(at))}` : `after ${after}`;
 }
