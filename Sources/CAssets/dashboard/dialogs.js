@@ -19,20 +19,25 @@ function question(title, text, send, hasTime = false) {
   write($("ask-text"), text);
   write($("ask-yes"), title);
   form.querySelector(".two").hidden = !hasTime;
-  form.onsubmit = async event => {
+  $("ask-yes").disabled = false;
+  const submit = form.onsubmit = async event => {
     event.preventDefault();
     clearErrors(form);
-    try {
-      await send(form);
-      $("ask").close();
-    } catch (problem) {
-      showErrors(form, problem);
-    }
+    $("ask-yes").disabled = true;
+    let failure = null;
+    await Promise.resolve(send(form)).catch(problem => failure = problem);
+    // Another question may have taken the place of this one.
+    if (form.onsubmit !== submit) return void (failure && toast(failure.sentence, true));
+    $("ask-yes").disabled = false;
+    failure ? showErrors(form, failure) : $("ask").close();
+  };
+  $("ask").onclose = () => {
+    if (!$("ask").open) form.onsubmit = null;
   };
   $("ask").showModal();
 }
 
-// What is outside of an open dialog is dead: toasts go into the topmost.
+// Toasts go into the topmost dialog: an open one makes all else inert.
 function moveToasts() {
   const open = document.querySelectorAll("dialog[open]");
   (open[open.length - 1] ?? document.body).append($("toasts"));
