@@ -1,7 +1,7 @@
 // The servers that share a database, as the one that sent this page knows them.
 
 const cluster = {
-  // What it said last: undefined before, null where it is alone.
+  // The answer of that server: undefined before the first, null where it is alone.
   json: undefined,
 
   async run() {

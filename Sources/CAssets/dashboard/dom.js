@@ -2,7 +2,7 @@
 // The dashboard of timerd, and an example of a client: it uses the public API alone.
 //
 // The server joins the files of this folder to one page, in the order that CAssets.c names: they share one scope.
-// This one makes and changes elements; all others use it.
+// Elements are made and changed here; all others use it.
 
 const $ = id => document.getElementById(id);
 

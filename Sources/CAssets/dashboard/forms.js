@@ -1,4 +1,4 @@
-// What the forms share: fields, the errors beside them, and values as the server takes them.
+// The parts that forms share: fields, the errors beside them, and values as the server takes them.
 
 // The form's attribute: a field named `id` hides the property.
 const errorId = (form, name) => `${form.getAttribute("id")}-${name}-error`;

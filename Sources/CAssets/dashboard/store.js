@@ -158,7 +158,7 @@ function split(label) {
   return place < 0 ? [label] : [label.slice(0, place), label.slice(place + 1)];
 }
 
-// What the server can filter by, as a part of a query.
+// The filters that the server can apply, as a part of a query.
 function serverFilter() {
   const {label, states, only, range} = store;
   const byLabel = label.includes("=") ? `&label=${encodeURIComponent(label)}` : "";
