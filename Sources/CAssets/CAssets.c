@@ -45,6 +45,7 @@ static const unsigned char script[] = {
 #embed "dashboard/feed.js" suffix(, )
 #embed "dashboard/charts.js" suffix(, )
 #embed "dashboard/details.js" suffix(, )
+#embed "dashboard/pointer.js" suffix(, )
 #embed "dashboard/holds.js" suffix(, )
 #embed "dashboard/bulk.js" suffix(, )
 #embed "dashboard/deliveries.js" suffix(, )

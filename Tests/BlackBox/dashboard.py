@@ -26,16 +26,21 @@ def vanished(id):
 class Dashboard:
     """The dashboard of a server, open in a page and following the events."""
 
-    def __init__(self, page, url):
+    def __init__(self, page, url, path="/"):
         self.page = page
-        page.open(url + "/")
+        page.open(url + path)
 
     def until_live(self):
         return self.until_connection("live")
 
     def until_connection(self, *states):
         self.page.until(lambda: self.connection() in states, told=f"the page is not {states}")
+        self.hold_back()
         return self
+
+    def hold_back(self, ms=2**31 - 1):
+        """Has the page hold changes back for so long from now on: for ever, so that no test is too slow to take one back."""
+        self.page.run("holds.ms = arguments[0]", ms)
 
     def connection(self):
         return self.page.run("return document.querySelector('#connection').dataset.state")
@@ -71,6 +76,11 @@ class Dashboard:
 
     def click_command(self, id, command):
         self.click(f'#rows .row[data-timer="{id}"] [data-command={command}]:enabled')
+        self.leave_list()
+
+    def leave_list(self):
+        """Moves the mouse off the list, whose rows keep their places under it."""
+        ActionChains(self.page.driver, duration=0).move_to_element(self.page.one("h1")).perform()
 
     def send_now(self):
         """Has the page send the first change that it holds back, so that it can't be taken back any more."""

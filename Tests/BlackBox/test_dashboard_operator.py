@@ -146,19 +146,64 @@ def test_a_cancel_or_delete_can_be_taken_back_and_is_sent_when_the_page_is_left(
     assert page.barriers() == []
     board.click("#held button", text="Undo")
     page.until(lambda: "delete" in board.rows()["keeps"]["commands"])
+    board.click_command("goes", "cancel")
+    assert board.rows()["goes"]["commands"] == ["delete"]
     board.click_command("goes", "delete")
+    page.until(lambda: page.one("#held").text.startswith("goes and its pending deliveries will be deleted"))
     board.click_command("stops", "cancel")
+    api.command("stops", "fire").expect(200)
+    page.until(lambda: ("fired", "stops") in board.feed())
     page.driver.get("about:blank")
     poll(lambda: api.get("/v1/timers/goes").status == 404 and api.timer("stops")["state"] == "cancelled")
     assert api.timer("keeps")["state"] == "running"
+
+
+def test_all_drops_are_sent_when_the_page_is_left(page, own, receiver):
+    api = own.client
+    hooked(api, receiver.url(), "mail", retry=ONCE)
+    for _ in range(7):
+        api.command("mail", "fire").expect(200)
+    poll(lambda: len(api.get("/v1/deliveries?state=dead").expect(200).json["deliveries"]) == 7)
+    board = Dashboard(page, own.url, "/#view=deliveries").until_live()
+    page.until(lambda: len(timers(page)) == 7)
+    board.click("#deliveries tbody button", text="Drop")
+    board.click("#deliveries-all")
+    board.click("#drop")
+    page.until(lambda: "1 delivery will be dropped." in page.one("#held").text and "6 deliveries" in page.one("#held").text)
+    page.driver.get("about:blank")
+    poll(lambda: api.get("/v1/deliveries").expect(200).json["deliveries"] == [])
+
+
+def test_a_change_that_is_held_back_is_sent_once_the_server_is_there(page, board, own):
+    page.expect(LOST)
+    own.client.create(id="goes", every="1h")
+    board.until_row("goes", state="running")
+    board.click_command("goes", "delete")
+    own.kill9()
+    page.one("#gone")
+    board.hold_back(1)
+    page.run("for (const hold of holds.all) holds.wait(hold)")
+    own.restart(same_port=True)
+    board.click("#retry")
+    board.until_live().until_gone("goes")
+    own.client.get("/v1/timers/goes").expect(404)
+    assert board.alerts() == []
+
+
+@pytest.mark.parametrize("address", ["only=__proto__&sort=constructor&state=toString", "due=1-9007199254740991", "due=0-1e9&sort=foo",
+                                     "timer=&view=__proto__&rate", "%E0%A4%A&q"])
+def test_an_odd_address_does_no_harm(page, own, address):
+    own.client.create(id="job", every="1h")
+    board = Dashboard(page, own.url, f"/#{address}").until_live()
+    board.until_row("job", state="running")
 
 
 def test_a_command_is_for_the_row_that_was_seen(page, board, own):
     page.expect(r"status of (409|412)")
     api = own.client
     api.create(id="quick", every="1ms")
-    api.create(id="swapped", after="1h")
-    board.until_row("swapped", state="running")
+    api.create(id="swapped", rrule="FREQ=YEARLY", timeZone="Europe/Berlin", rdates=["2099-01-01T00:00:00Z"])
+    board.until_row("swapped", state="running", text="FREQ=YEARLY + 1 · Europe/Berlin")
     for id in ("swapped", "quick"):
         board.click_command(id, "cancel")
     api.put("/v1/timers/swapped", {"every": "5h"}).expect(200)
@@ -181,8 +226,24 @@ def test_rows_keep_their_places_under_the_mouse(page, board, own):
     assert api.delete("/v1/timers/b-seen").status == 204
     board.until_row("b-seen", state="deleted")
     assert list(board.rows()) == ["b-seen"] and board.rows()["b-seen"]["commands"] == []
-    page.run("pointer.at = -Infinity")
+    board.leave_list()
     page.until(lambda: list(board.rows()) == ["a-new"])
+
+
+def test_a_second_click_commands_no_other_timer(page, board, own):
+    api = own.client
+    for id in ("a", "b"):
+        api.create(id=id, every="1h")
+    board.click("#states [data-filter=running]")
+    board.until_row("b", state="running")
+    suspend = page.one('#rows [data-timer="a"] [data-command=suspend]:enabled')
+    ActionChains(page.driver).move_to_element(suspend).click().perform()
+    page.run("pointer.at = Infinity")
+    board.until_row("a", state="suspended")
+    page.until(lambda: ("suspended", "a") in board.feed())
+    ActionChains(page.driver).click().perform()
+    assert list(board.rows()) == ["a", "b"] and api.timer("b")["state"] == "running"
+    assert not page.all("dialog[open]")
 
 
 def test_many_are_chosen_and_told_what_a_command_would_do(page, board, own):

@@ -13,15 +13,21 @@ class Problem extends Error {
   }
 }
 
+// The most bytes of requests that a browser sends on while their page is left: 64 KiB, some of them for headers.
+const KEPT_BYTES = 60000;
+
 // Paths are relative to the page's own, so that they lead to the server below any prefix that a proxy gives it.
 const api = {
   // The credential of this tab: a token or a key's secret; null for none.
   token: sessionStorage.getItem("timerd-token"),
+  // Bytes of the bodies under way that outlive the page.
+  kept: 0,
 
   // Sends a request and returns a good response; throws a `Problem` for any other. After a 401 another credential is
   // asked for, with which the request is sent again. A request that brings a `token` only tries that.
   async open(path, {method = "GET", body, headers = {}, signal, token, keepalive, limitMs = 20000} = {}) {
     if (body) headers["Content-Type"] = "application/json";
+    const size = keepalive && body ? body.length : 0;
     for (;;) {
       if (!token) await access.asking;
       signal?.throwIfAborted();
@@ -29,12 +35,16 @@ const api = {
       const credential = token ?? this.token;
       if (credential) headers.Authorization = `Bearer ${credential}`;
       let response;
+      const isKept = keepalive && this.kept + size <= KEPT_BYTES;
+      if (isKept) this.kept += size;
       try {
         const limit = signal ?? AbortSignal.timeout(limitMs);
-        const options = {method, body, headers, keepalive, cache: "no-store", signal: limit};
+        const options = {method, body, headers, keepalive: isKept, cache: "no-store", signal: limit};
         response = await fetch(path, options);
       } catch (error) {
         throw signal?.aborted ? error : new Problem(0, {detail: "the server can't be reached"});
+      } finally {
+        if (isKept) this.kept -= size;
       }
       const date = Date.parse(response.headers.get("Date"));
       if (date) clock.learn(date, date + 1000, sent, Date.now());

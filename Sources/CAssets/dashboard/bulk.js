@@ -2,8 +2,6 @@
 
 // The most timers of one request.
 const MOST_CHOSEN = 10000;
-// The most bytes that a browser sends while its page is left.
-const KEPT_BYTES = 60000;
 const BULK = ["activate", "resume", "suspend", "kick", "cancel", "delete"];
 
 const bulk = {
@@ -14,9 +12,11 @@ const bulk = {
       if (!store.timers.has(id)) list.chosen.delete(id);
     }
     const {size} = list.chosen;
+    const hidden = [...list.chosen].filter(id => store.timers.get(id).index < 0).length;
+    const hadFocus = this.box.contains(document.activeElement);
     this.box.hidden = !size || !access.may("kick");
-    if (this.box.hidden) return;
-    write($("bulk-count"), `${count(size, "timer")} chosen`);
+    if (this.box.hidden) return hadFocus && list.focus();
+    write($("bulk-count"), `${count(size, "timer")} chosen${hidden ? `, ${hidden.toLocaleString()} not shown` : ""}`);
     write($("bulk-all"), `Choose all ${Math.min(store.view.length, MOST_CHOSEN).toLocaleString()} that are shown`);
     $("bulk-all").hidden = size >= Math.min(store.view.length, MOST_CHOSEN);
     renew($("bulk-commands"), `${access.may("write")}`, () => {
@@ -29,10 +29,12 @@ const bulk = {
   // Says what a command would do to the chosen timers, and sends it if that is wanted.
   ask(name) {
     const rows = [...list.chosen].map(id => store.timers.get(id)).filter(Boolean);
-    const legal = rows.filter(timer => isLegal(timer, name)).map(seen);
-    const others = new Set(rows.filter(timer => !isLegal(timer, name)).map(({state}) => state));
-    const skipped = rows.length - legal.length;
-    const why = skipped ? ` ${count(skipped, "timer is", "timers are")} skipped: ${[...others].join(", ")}.` : "";
+    const canDo = timer => isLegal(timer, name) && !isBusy(timer.id, name);
+    const legal = rows.filter(canDo).map(seen);
+    const others = rows.filter(timer => !canDo(timer));
+    const reasons = new Set(others.map(timer => isLegal(timer, name) ? "another command is under way" : timer.state));
+    const skipped = others.length;
+    const why = skipped ? ` ${count(skipped, "timer is", "timers are")} skipped: ${[...reasons].join(", ")}.` : "";
     const text = `${capital(name)} ${legal.length} of ${count(rows.length, "chosen timer")}.${why}`;
     question(capital(name), text, () => {
       if (legal.length) this.begin(name, legal);
@@ -43,13 +45,15 @@ const bulk = {
     list.chosen.clear();
     if (name !== "cancel" && name !== "delete") return void this.send(name, rows);
     const done = name === "cancel" ? "cancelled" : "deleted";
-    const keys = rows.map(({id}) => `${id} ${name}`);
-    holds.add(`${count(rows.length, "timer")} will be ${done}.`, keys, () => this.send(name, rows));
+    holds.add({
+      rows: heldRows(rows, name), words: size => `${count(size, "timer")} will be ${done}.`,
+      send: left => this.send(name, left), cost: left => [1, this.body(name, left, true).length],
+    });
   },
 
   // Sends a line for each timer, on the condition that it is as it was seen; for those that fired meanwhile once more.
   async send(name, rows) {
-    let left = rows;
+    let left = rows.map(renewed);
     let done = 0;
     let refusal = null;
     try {
@@ -61,7 +65,7 @@ const bulk = {
           else if (status === 412) again.push(left[index]);
           else refusal = new Problem(status, problem);
         });
-        left = await this.unchanged(again);
+        left = again.length ? await this.unchanged(again) : [];
         if (left.length < again.length) refusal = new Problem(412, {detail: "some have changed since they were shown"});
       }
     } catch (problem) {
@@ -69,24 +73,30 @@ const bulk = {
     }
     if (done) toast(`${capital(name)}: ${count(done, "timer")}.`);
     if (refusal) toast(`${capital(name)}: not ${count(rows.length - done, "timer")}. ${refusal.sentence}`, true);
-    list.release();
+    changed();
   },
 
-  async post(name, rows, isConditional) {
-    const lines = rows.map(({id, version}) => {
+  post(name, rows, isConditional) {
+    const options = {method: "POST", body: this.body(name, rows, isConditional), keepalive: true};
+    return api.json("v1/timers/batch?results=brief", options);
+  },
+
+  // The lines of a batch. Ids are ASCII, so the length in characters is that in bytes.
+  body(name, rows, isConditional) {
+    return JSON.stringify(rows.map(({id, version}) => {
       return {command: name, id, ifMatch: isConditional ? `v${version}` : undefined};
-    });
-    const body = JSON.stringify(lines);
-    const keepalive = body.length < KEPT_BYTES;
-    return api.json("v1/timers/batch?results=brief", {method: "POST", body, keepalive});
+    }));
   },
 
-  // Those of the timers that are as they were seen, with their versions of now.
+  // The timers that are as they were seen, in their versions of now; four are read at a time.
   async unchanged(rows) {
     const same = [];
-    for (const row of rows) {
-      const timer = store.put(await api.json(timerPath(row.id)));
-      if (seen(timer).look === row.look) same.push({...row, version: timer.version});
+    const read = async ({id, look}) => {
+      const now = seen(store.learn(await api.json(timerPath(id))));
+      if (now.look === look) same.push(now);
+    };
+    for (let from = 0; from < rows.length; from += 4) {
+      await Promise.allSettled(rows.slice(from, from + 4).map(read));
     }
     return same;
   },
@@ -100,8 +110,3 @@ $("bulk-none").onclick = () => {
   list.chosen.clear();
   changed(false);
 };
-
-// A browser sends a small request while its page is left; before a larger one is lost it asks.
-addEventListener("beforeunload", event => {
-  if ([...holds.all].some(({keys}) => keys.join().length > KEPT_BYTES / 3)) event.preventDefault();
-});

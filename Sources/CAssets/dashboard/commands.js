@@ -11,12 +11,21 @@ const busy = new Set();
 
 // A row's timer as it was seen: whether it is still that one, and not in which version, decides about a command.
 const seen = timer => ({
-  id: timer.id, version: Math.max(timer.version ?? 0, timer.shownVersion),
+  id: timer.id, version: timer.lookVersion,
   look: JSON.stringify([timer.state, timer.createdAt, timer.schedule, Object.entries(timer.labels).sort()]),
 });
 
+// A row that was held back, in its version of now if the timer still looks as it did.
+function renewed(row) {
+  const timer = store.timers.get(row.id);
+  const now = timer && seen(timer);
+  return now?.look === row.look ? now : row;
+}
+
 // Sends a request that changes a timer, on the condition that the timer is as it was seen but for fires and kicks.
-async function change({id, version, look}, path, options) {
+async function change(row, path, options) {
+  const {id, look} = row;
+  let {version} = renewed(row);
   for (let tries = 1;; tries += 1) {
     const headers = tries < MOST_TRIES ? {"If-Match": `"v${version}"`} : {};
     try {
@@ -24,9 +33,9 @@ async function change({id, version, look}, path, options) {
     } catch (problem) {
       if (problem.status !== 412 || tries === MOST_TRIES) throw problem;
     }
-    const timer = store.put(await api.json(timerPath(id)));
-    if (seen(timer).look !== look) throw new Problem(412, {detail: "the timer has changed since it was shown here"});
-    version = timer.version;
+    const now = seen(store.learn(await api.json(timerPath(id))));
+    if (now.look !== look) throw new Problem(412, {detail: "the timer has changed since it was shown here"});
+    version = now.version;
   }
 }
 
@@ -48,7 +57,7 @@ async function command(row, name, body) {
       // A kick means whatever watchdog has the id.
       const response = await (name === "kick" ? api.open(path, options) : change(row, path, options));
       const json = await response.json();
-      if (json.version >= store.timers.get(id)?.shownVersion) store.put(json);
+      if (store.timers.has(id)) store.learn(json);
     }
   } catch (problem) {
     refresh(id);
@@ -56,7 +65,7 @@ async function command(row, name, body) {
     toast(`${id}: ${problem.sentence}`, true);
   } finally {
     busy.delete(key);
-    list.release();
+    changed();
   }
 }
 
@@ -67,7 +76,10 @@ function ask(id, name) {
   const row = seen(timer);
   if (name === "delete" || name === "cancel") {
     const text = name === "cancel" ? `${id} will be cancelled.` : `${id} and its pending deliveries will be deleted.`;
-    return holds.add(text, [`${id} ${name}`], () => command(row, name));
+    return holds.add({
+      rows: heldRows([row], name), words: () => text, send: rows => rows.map(one => command(one, name)),
+      cost: rows => [rows.length, 0],
+    });
   }
   if (name !== "reschedule") return command(row, name);
   question("Reschedule", `When is ${id} due next?`, form => {
@@ -77,7 +89,18 @@ function ask(id, name) {
   }, true);
 }
 
-const isBusy = (id, name) => busy.has(`${id} ${name}`) || holds.has(`${id} ${name}`);
+// Timers by the keys of their holds, with the command that is held back.
+const heldRows = (rows, held) => new Map(rows.map(row => [`timer ${row.id}`, {...row, held}]));
+
+// The command to a timer that is held back, if there is one.
+const heldCommand = id => holds.get(`timer ${id}`)?.rows.get(`timer ${id}`).held;
+
+// Whether a command has to wait. While one that ends the timer is held back only the other one can take its place.
+function isBusy(id, name) {
+  const held = heldCommand(id);
+  const isReplaced = name !== held && (name === "cancel" || name === "delete");
+  return busy.has(`${id} ${name}`) || Boolean(held && !isReplaced);
+}
 
 // Whether the server allows it. Between an event that changed the state and the next read nobody knows.
 function isLegal(timer, name) {

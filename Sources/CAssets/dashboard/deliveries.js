@@ -5,6 +5,8 @@ const DEATHS = {
 };
 // How many deliveries a page of the list holds.
 const DELIVERY_PAGE = 100;
+// The most pages of one read.
+const MOST_PAGES = 10;
 
 const deliveries = {
   form: $("deliveries-form"),
@@ -14,9 +16,14 @@ const deliveries = {
   next: null,
   chosen: new Set(),
   isShown: false,
-  // The pause before the list is read again, and the newest read, which alone counts.
+  // The pause before the list is read again, and the read under way that alone counts.
   pause: null,
   newest: null,
+  // The deliveries that are being sent again or dropped, and those that were since the list was read.
+  sending: new Set(),
+  settled: new Set(),
+  // Whether the server is asked what a redrive would do.
+  isAsking: false,
 
   // Shows the list that the address names, or hides it.
   show() {
@@ -25,7 +32,7 @@ const deliveries = {
     document.body.classList.toggle("in-deliveries", this.isShown);
     for (const link of document.querySelectorAll(".top nav a")) {
       const isHere = link.hash.includes("view") === this.isShown;
-      link.toggleAttribute("aria-current", isHere);
+      isHere ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
     }
     if (!this.isShown) return;
     for (const name of ["status", "of", "with", "host"]) this.form[name].value = route.get(name);
@@ -33,7 +40,7 @@ const deliveries = {
     if (!wasShown) $("deliveries").focus();
   },
 
-  // What the filters ask the server for.
+  // The filters as a part of a query.
   query() {
     const {status, of, with: label, host} = this.form;
     const parts = {state: status, timer: of, label, host};
@@ -46,19 +53,29 @@ const deliveries = {
   async read(cursor = null) {
     if (!this.isShown || !access.may("read")) return;
     clearTimeout(this.pause);
+    this.pause = null;
     const read = this.newest = {};
-    const limit = cursor ? DELIVERY_PAGE : Math.min(1000, Math.max(DELIVERY_PAGE, this.all.length));
+    let found = cursor ? this.all : [];
     let words = "";
     try {
-      const page = await api.json(`v1/deliveries?limit=${limit}${this.query()}${cursor ? `&cursor=${cursor}` : ""}`);
-      if (this.newest !== read) return;
-      this.all = cursor ? this.all.concat(page.deliveries) : page.deliveries;
-      this.next = page.next;
-      words = this.all.length ? "" : "No delivery matches.";
+      // A read again brings as many as were shown, if that takes no more than some requests.
+      const wanted = Math.max(this.all.length, found.length + DELIVERY_PAGE);
+      let next = cursor;
+      for (let page = 0; page < MOST_PAGES && found.length < wanted && (next || !page); page += 1) {
+        const limit = Math.min(1000, wanted - found.length);
+        const json = await api.json(`v1/deliveries?limit=${limit}${this.query()}${next ? `&cursor=${next}` : ""}`);
+        if (this.newest !== read) return;
+        found = found.concat(json.deliveries);
+        next = json.next;
+      }
+      Object.assign(this, {all: found, next});
+      this.settled.clear();
+      words = this.labelWords() || (this.all.length ? "" : "No delivery matches.");
     } catch (problem) {
       if (this.newest !== read) return;
       words = problem.sentence ?? "";
     }
+    this.newest = null;
     const ids = new Set(this.all.map(({id}) => id));
     for (const id of this.chosen) {
       if (!ids.has(id)) this.chosen.delete(id);
@@ -69,8 +86,10 @@ const deliveries = {
 
   // Reads the list again in a moment, once for all that happens until then; later while the mouse is over it.
   soon() {
-    clearTimeout(this.pause);
-    this.pause = setTimeout(() => pointer.isNear(this.body) ? this.soon() : this.read(), 500);
+    this.pause ??= setTimeout(() => {
+      this.pause = null;
+      this.newest || pointer.isOver(this.body) ? this.soon() : this.read();
+    }, 500);
   },
 
   take({type}) {
@@ -78,20 +97,43 @@ const deliveries = {
   },
 
   render() {
-    renew(this.body, JSON.stringify(this.all), () => this.all.map(delivery => this.row(delivery)));
+    this.keepFocus(() => {
+      renew(this.body, JSON.stringify(this.all), () => this.all.map(delivery => this.row(delivery)));
+    });
     for (const row of this.body.rows) {
       row.querySelector("input").checked = this.chosen.has(row.dataset.delivery);
-      const isHeld = holds.has(row.dataset.delivery);
+      const isHeld = this.isHeld(row.dataset.delivery);
       row.classList.toggle("held", isHeld);
+      if (isHeld && row.contains(document.activeElement)) row.querySelector("input").focus();
       for (const button of row.querySelectorAll("button")) button.disabled = isHeld;
     }
     const size = this.chosen.size;
     const words = count(this.all.length, "delivery", "deliveries");
     write($("deliveries-count"), `${words}${this.next ? " of more" : ""}${size ? `, ${size} chosen` : ""}`);
     $("deliveries-more").hidden = !this.next;
-    $("redrive").disabled = !this.selector() && !this.dead().length;
+    // All that match may include some that are not shown and are to be dropped.
+    const isDropping = this.sending.size || [...holds.keys.keys()].some(key => !key.startsWith("timer "));
+    const isWhole = this.selector() && !isDropping;
+    $("redrive").disabled = this.isAsking || (!isWhole && !this.dead().length);
     $("drop").disabled = !size;
     $("deliveries-all").checked = size > 0 && size === this.all.length;
+  },
+
+  // Whether a delivery is to be dropped, or was settled since the list was read.
+  isHeld(id) {
+    return Boolean(holds.get(id)) || this.sending.has(id) || this.settled.has(id);
+  },
+
+  // Keeps the focus at the same control of the same delivery, or near it, while `draw` makes the rows again.
+  keepFocus(draw) {
+    const row = document.activeElement.closest("#deliveries tbody tr");
+    const controls = of => [...of.querySelectorAll("input, a, button")];
+    const place = row && [row.rowIndex, controls(row).indexOf(document.activeElement)];
+    draw();
+    if (!row || row.isConnected) return;
+    const same = [...this.body.rows].find(({dataset}) => dataset.delivery === row.dataset.delivery);
+    const next = same ?? this.body.rows[Math.min(place[0], this.body.rows.length) - 1];
+    ((next && controls(next)[place[1]]) ?? $("deliveries")).focus();
   },
 
   row(delivery) {
@@ -126,15 +168,21 @@ const deliveries = {
     this.render();
   },
 
-  // The chosen deliveries that are dead.
+  // The chosen deliveries that are dead, but for those that are to be dropped.
   dead() {
-    return this.all.filter(({id, state}) => state === "dead" && this.chosen.has(id));
+    return this.all.filter(({id, state}) => state === "dead" && this.chosen.has(id) && !this.isHeld(id));
+  },
+
+  // The reason for which the label is no filter yet, if it is none.
+  labelWords() {
+    const label = this.form.with.value.trim();
+    return label && !label.includes("=") ? "A label is written as key=value; this one filters nothing yet." : "";
   },
 
   // The filters as the server takes them for all dead deliveries that match; null where it can't.
   selector() {
     const [timer, label] = ["of", "with"].map(name => this.form[name].value.trim());
-    if (this.chosen.size || this.form.host.value.trim() || !(timer || label.includes("="))) return null;
+    if (this.chosen.size || this.form.host.value.trim() || this.labelWords() || !(timer || label)) return null;
     return {timer: timer || undefined, labels: label ? Object.fromEntries([split(label)]) : undefined};
   },
 
@@ -143,15 +191,19 @@ const deliveries = {
     const selector = this.selector();
     if (!selector) {
       const dead = this.dead();
-      const text = `Of ${count(this.chosen.size, "chosen delivery", "chosen deliveries")}, ${dead.length} are dead`;
-      return question("Redrive", `${text} and will be sent again.`, () => this.redrive(dead));
+      const some = `${dead.length} of ${count(this.chosen.size, "chosen delivery", "chosen deliveries")}`;
+      return question("Redrive", `${some} will be sent again: no other is dead.`, () => this.redrive(dead));
     }
     const post = query => {
       const options = {method: "POST", body: JSON.stringify(selector)};
       return api.json(`v1/deliveries/redrive${query}`, options);
     };
+    const isAsked = () => JSON.stringify(this.selector()) === JSON.stringify(selector);
+    this.isAsking = true;
+    this.render();
     try {
       const {matched, changed: some, skipped} = await post("?dryRun=true");
+      if (!this.isShown || !isAsked() || document.querySelector("dialog[open]")) return;
       const text = `${count(matched, "dead delivery matches", "dead deliveries match")}. ${some} will be sent again`;
       question("Redrive", `${text}, ${skipped} can't be: no webhook takes them now.`, async () => {
         toast(`${count((await post("")).changed, "delivery is", "deliveries are")} sent again.`);
@@ -159,6 +211,9 @@ const deliveries = {
       });
     } catch (problem) {
       toast(problem.sentence, true);
+    } finally {
+      this.isAsking = false;
+      this.render();
     }
   },
 
@@ -169,31 +224,51 @@ const deliveries = {
   },
 
   drop(ids) {
-    const text = `${count(ids.length, "delivery", "deliveries")} will be dropped.`;
-    holds.add(text, ids, () => this.each(ids, "dropped", id => {
-      return api.open(`v1/deliveries/${id}`, {method: "DELETE", keepalive: true});
-    }));
+    const rows = ids.filter(id => !this.isHeld(id));
+    if (!rows.length) return;
+    const send = id => api.open(`v1/deliveries/${id}`, {method: "DELETE", keepalive: true});
+    holds.add({
+      rows: new Map(rows.map(id => [id, id])),
+      words: size => `${count(size, "delivery", "deliveries")} will be dropped.`,
+      send: left => this.each(left, "dropped", send), cost: left => [left.length, 0],
+    });
     this.render();
   },
 
-  // Sends a request for each, one after the other, and says how many were answered well.
+  // Sends a request for each, one after the other until the page is left, and says how many were answered well.
   async each(ids, word, send) {
     let done = 0;
     let refusal = null;
+    const settle = async id => {
+      try {
+        await send(id);
+        done += 1;
+        this.settled.add(id);
+      } catch (problem) {
+        refusal = problem;
+      }
+      this.sending.delete(id);
+    };
+    const sent = [];
+    for (const id of ids) this.sending.add(id);
+    this.render();
     for (const id of ids) {
-      await send(id).then(() => done += 1, problem => refusal = problem);
+      sent.push(settle(id));
+      await Promise.race([sent.at(-1), holds.left]);
     }
+    await Promise.all(sent);
     if (done) toast(`${count(done, "delivery is", "deliveries are")} ${word}.`);
     const others = count(ids.length - done, "delivery is", "deliveries are");
     if (refusal) toast(`${others} not ${word}. ${refusal.sentence}`, true);
-    this.done();
+    this.done(ids);
   },
 
-  done() {
-    this.chosen.clear();
+  // Brings the list up to date after a change, which leaves these deliveries no longer chosen.
+  done(ids = []) {
+    for (const id of ids) this.chosen.delete(id);
     health.deadCount = null;
     health.soon();
-    this.read();
+    this.soon();
   },
 };
 

@@ -53,6 +53,7 @@ setInterval(() => {
   if (!calm.matches || ticks % 10 === 0) list.tick();
   if (ticks % 3 === 0) {
     readBehind();
+    holds.tidy();
     if (feed.isStale) feed.render();
   }
   if (store.isStale) changed();

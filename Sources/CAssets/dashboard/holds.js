@@ -1,37 +1,75 @@
 // Changes that can be taken back: the page holds them back for a while, and sends them when it is left.
 
-const HOLD_MS = 10000;
-// How long a pointer that has come to rest counts as near, in milliseconds.
-const NEAR_MS = 3000;
+// How many requests a browser surely sends while its page is left.
+const KEPT_REQUESTS = 100;
 
 const holds = {
+  // How long a change is held back, in milliseconds.
+  ms: 10000,
   all: new Set(),
+  // The hold of each thing that is to change, by its key.
   keys: new Map(),
+  box: $("held"),
+  // The promise that the page is left, and its resolver. Requests that wait for one another are sent at once then.
+  left: null,
+  leave: null,
 
-  // Calls `send` in a while, unless it is taken back. `keys` name what is to change.
-  add(text, keys, send) {
-    const hold = {keys, send};
+  // Holds a change of `rows` back, a map by key. `words` tells of so many rows, `send` sends the change of an array of
+  // them, and `cost` is what sending it takes: [requests, bytes]. A row that another hold has moves to this one.
+  add({rows, words, send, cost}) {
+    for (const key of rows.keys()) this.take(key);
+    const hold = {rows, words, send, cost};
     const button = (word, isSent) => make("button", {onclick: () => this.end(hold, isSent)}, word);
-    hold.item = make("div", {className: "toast"}, text, button("Undo", false), button("Now", true));
-    hold.alarm = setTimeout(() => this.end(hold, true), HOLD_MS);
+    hold.item = make("div", {className: "toast"}, make("span"), button("Undo", false), button("Now", true));
     this.all.add(hold);
-    for (const key of keys) this.keys.set(key, hold);
-    $("held").append(hold.item);
+    for (const key of rows.keys()) this.keys.set(key, hold);
+    this.wait(hold);
+    this.box.append(hold.item);
     changed();
+  },
+
+  // Begins the wait of a hold. One that runs out while the server is gone waits once more.
+  wait(hold) {
+    write(hold.item.firstChild, hold.words(hold.rows.size));
+    clearTimeout(hold.alarm);
+    hold.alarm = setTimeout(() => isGone() ? this.wait(hold) : this.end(hold, true), this.ms);
+  },
+
+  // Takes a row out of its hold, which ends with its last one.
+  take(key) {
+    const hold = this.keys.get(key);
+    if (!hold) return;
+    this.keys.delete(key);
+    hold.rows.delete(key);
+    if (hold.rows.size) {
+      write(hold.item.firstChild, hold.words(hold.rows.size));
+    } else {
+      this.end(hold, false);
+    }
   },
 
   end(hold, isSent) {
     if (!this.all.delete(hold)) return;
     clearTimeout(hold.alarm);
-    for (const key of hold.keys) this.keys.delete(key);
-    hold.item.remove();
-    if (isSent) hold.send();
+    for (const key of hold.rows.keys()) this.keys.delete(key);
+    const hadFocus = hold.item.contains(document.activeElement);
+    for (const button of hold.item.querySelectorAll("button")) button.disabled = true;
+    hold.item.classList.add("ended");
+    this.tidy();
+    if (isSent) hold.send([...hold.rows.values()]);
     if (deliveries.isShown) deliveries.render();
     changed();
+    if (hadFocus) deliveries.isShown ? $("deliveries").focus() : list.focus();
   },
 
-  has(key) {
-    return this.keys.has(key);
+  // Takes away what has ended, but for buttons under the mouse: another hold's would come in their place.
+  tidy() {
+    if (pointer.isOver(this.box)) return;
+    for (const item of this.box.querySelectorAll(".ended")) item.remove();
+  },
+
+  get(key) {
+    return this.keys.get(key);
   },
 
   // Takes back the latest change that is held.
@@ -39,25 +77,31 @@ const holds = {
     const hold = [...this.all].pop();
     if (hold) this.end(hold, false);
   },
-};
 
-addEventListener("pagehide", () => {
-  for (const hold of holds.all) holds.end(hold, true);
-});
+  // Whether a browser may lose some of the changes if the page is left now.
+  areTooMany() {
+    let [requests, bytes] = [deliveries.sending.size, 0];
+    for (const {rows, cost} of this.all) {
+      const [more, size] = cost([...rows.values()]);
+      requests += more;
+      bytes += size;
+    }
+    return requests > KEPT_REQUESTS || bytes > KEPT_BYTES;
+  },
 
-// The mouse: what lies under it keeps its place while it moves, and a while longer.
-const pointer = {
-  at: -Infinity,
-  target: null,
-
-  isNear(box) {
-    return box.contains(this.target) && performance.now() - this.at < NEAR_MS;
+  stay() {
+    this.left = new Promise(resolve => {
+      this.leave = resolve;
+    });
   },
 };
 
-addEventListener("pointermove", ({pointerType, target}) => {
-  if (pointerType === "mouse") Object.assign(pointer, {at: performance.now(), target});
-}, {passive: true});
-document.documentElement.addEventListener("pointerleave", () => {
-  pointer.target = null;
+holds.stay();
+addEventListener("pageshow", () => holds.stay());
+addEventListener("pagehide", () => {
+  holds.leave();
+  for (const hold of holds.all) holds.end(hold, true);
+});
+addEventListener("beforeunload", event => {
+  if (holds.areTooMany()) event.preventDefault();
 });

@@ -21,16 +21,11 @@ const list = {
 
   // Whether the rows keep their places, as the mouse is among them.
   isHeld() {
-    return pointer.isNear(this.body);
-  },
-
-  // Brings the rows up to date after what was done here, wherever the mouse is.
-  release() {
-    pointer.at = -Infinity;
-    changed();
+    return pointer.isOver(this.body);
   },
 
   choose(id, isChosen = !this.chosen.has(id)) {
+    if (!access.may("kick")) return;
     isChosen ? this.chosen.add(id) : this.chosen.delete(id);
     changed(false);
   },
@@ -108,7 +103,7 @@ const list = {
     row.setAttribute("aria-rowindex", timer.index + 2);
     row.tabIndex = isActive ? 0 : -1;
     row.ariaSelected = this.chosen.has(timer.id);
-    row.classList.toggle("held", Boolean(timer.isGone) || isBusy(timer.id, "cancel") || isBusy(timer.id, "delete"));
+    row.classList.toggle("held", timer.isGone || isBusy(timer.id, "cancel") || isBusy(timer.id, "delete"));
     row.style.transform = `translateY(${timer.index * this.height}px)`;
     row.style.setProperty("--state", `var(--${shown})`);
     parts.use.setAttribute("href", `#i-${shown}`);
@@ -205,7 +200,7 @@ list.body.addEventListener("focusin", event => {
 list.body.onclick = event => {
   const row = event.target.closest(".row");
   const name = event.target.closest("button")?.dataset.command;
-  if (event.target.closest(".ring")) return list.choose(row.dataset.timer);
+  if (event.target.closest(".ring") && access.may("kick")) return list.choose(row.dataset.timer);
   if (!name) return event.target.closest(".actions") ? undefined : details.open(row.dataset.timer);
   // The focus goes to the row: a button that is disabled while the command is under way would lose it.
   row.focus({preventScroll: true});

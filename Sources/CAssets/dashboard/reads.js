@@ -3,14 +3,14 @@
 // The timers that are being read.
 const reading = new Set();
 
-// Reads one timer again.
+// Reads one timer again; returns the problem if that fails.
 async function refresh(id) {
-  if (reading.has(id)) return;
+  if (reading.has(id)) return null;
   reading.add(id);
   let failure = null;
   try {
     const json = await api.json(timerPath(id));
-    if (json.version >= (store.timers.get(id)?.shownVersion ?? 0)) store.put(json);
+    store.learn(json);
     if (details.id === id) details.json = json;
   } catch (problem) {
     failure = problem;

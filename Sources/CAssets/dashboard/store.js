@@ -54,10 +54,17 @@ const store = {
     const whole = milliseconds(json.every ?? json.after) || milliseconds(json.watchdog) * json.misses
       || due - Math.max(changed, Date.parse(json.lastFiredAt ?? 0));
     return Object.assign(timer, shown, {
-      shownVersion: json.version, allowedIn: json.state, due, left, changed, whole: Math.max(whole, left, 1),
-      schedule: schedule(json), walk: this.walk, readAt: Date.now(),
+      shownVersion: json.version, lookVersion: json.version, allowedIn: json.state, due, left, changed,
+      whole: Math.max(whole, left, 1), schedule: schedule(json), walk: this.walk, readAt: Date.now(),
       slack: LATE_MS + milliseconds(json.leeway) + milliseconds(json.jitter),
     });
+  },
+
+  // Takes an answer over, and returns the timer. Events that came before the answer may have made it old.
+  learn(json) {
+    const {version = 0, shownVersion = 0} = this.timers.get(json.id) ?? {};
+    if (json.version < shownVersion) return this.timers.get(json.id);
+    return Object.assign(this.put(json), {version: Math.max(version, json.version)});
   },
 
   add(timer) {
@@ -80,14 +87,18 @@ const store = {
     if (!timer) {
       if (this.timers.size >= MOST_TIMERS) return void (this.isCut = true);
       timer = this.add({
-        id: event.timer, state: "idle", allowed: [], shownVersion: 0, fireCount: 0, schedule: "", whole: 1,
-        walk: this.walk, slack: LATE_MS,
+        id: event.timer, state: "idle", allowed: [], shownVersion: 0, lookVersion: 0, fireCount: 0, schedule: "",
+        whole: 1, walk: this.walk, slack: LATE_MS,
       });
     }
     const at = Date.parse(event.at);
     const state = STATE_AFTER[event.type] ?? timer.state;
     if (state === "suspended") timer.left = timer.due ? Math.max(0, timer.due - at) : null;
     if (state !== "running") timer.due = null;
+    // `lookVersion` is a version in which the timer looks as it is shown. A fire changes nothing of that; another event
+    // does, until the timer is read again.
+    if (event.type !== "fired") timer.newsVersion = event.version;
+    if (!(timer.newsVersion > timer.lookVersion)) timer.lookVersion = event.version;
     Object.assign(timer, {state, version: event.version, labels: event.labels, changed: at});
     // A PUT may have made it another kind of timer.
     if (event.type === "updated") timer.allowedIn = null;
