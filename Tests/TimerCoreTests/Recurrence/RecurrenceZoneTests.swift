@@ -39,6 +39,10 @@ struct RecurrenceZoneTests {
         Case(
             "Europe/Berlin", "FREQ=DAILY;BYHOUR=2;BYMINUTE=30", from: "2026-03-28T00:00Z",
             ["2026-03-28T01:30Z", "2026-03-29T01:30Z", "2026-03-30T00:30Z"]),
+        // 02:00 is the gap's own start.
+        Case(
+            "Europe/Berlin", "FREQ=DAILY;BYHOUR=2;COUNT=3", from: "2026-03-28T00:00Z",
+            ["2026-03-28T01:00Z", "2026-03-29T01:00Z", "2026-03-30T00:00Z"]),
         // 02:15 and 03:15 are one instant, and so are 02:45 and 03:45.
         Case(
             "Europe/Berlin", "FREQ=DAILY;BYHOUR=2,3;BYMINUTE=15,45;COUNT=8", from: "2026-03-28T00:00Z",
