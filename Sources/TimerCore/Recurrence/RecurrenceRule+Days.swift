@@ -110,7 +110,7 @@ extension RecurrenceRule {
         for weekYear in year - 1...year + 1 {
             let start = firstWeek(of: weekYear)
             let count = Int((firstWeek(of: weekYear + 1) - start) / 7)
-            // Of the weeks of the other years only the last and the first reach into this one.
+            // Only the last and the first of the weeks of other years reach into this one.
             let low = weekYear < year ? count : 1
             let high = weekYear > year ? 1 : count
             for week in low...high where weeks.forward.has(week) || weeks.backward.has(count + 1 - week) {

@@ -98,7 +98,7 @@ struct RecurrenceCountTests {
         let schedule = try RecurrenceSchedule(rule, from: "1969-12-31T23:00Z")
         let now = try ZoneFiles.instant("2026-03-29T01:00Z")
         #expect(schedule.next(after: now, in: zone) == now + 1000)
-        // Of an hour that comes twice each second is the first.
+        // Each second of an hour that comes twice is the first one.
         let latest = schedule.latest(after: now, through: now + 365 * 86_400_000, in: zone)
         #expect(latest?.instant == now + 365 * 86_400_000)
         let seconds: Int64 = 365 * 86_400 - 3600
