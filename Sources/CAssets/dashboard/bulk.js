@@ -1,4 +1,4 @@
-// Commands to many timers: those that were chosen, or all with a label.
+// Commands to the timers that were chosen.
 
 // The most timers of one request.
 const MOST_CHOSEN = 10000;
@@ -6,6 +6,8 @@ const BULK = ["activate", "resume", "suspend", "kick", "cancel", "delete"];
 
 const bulk = {
   box: $("bulk"),
+  // Whether the chosen timers are being read before a question.
+  isAsking: false,
 
   render() {
     for (const id of list.chosen) {
@@ -26,13 +28,24 @@ const bulk = {
     });
   },
 
-  // Says what a command would do to the chosen timers, and sends it if that is wanted.
-  ask(name) {
-    const rows = [...list.chosen].map(id => store.timers.get(id)).filter(Boolean);
+  chosen() {
+    return [...list.chosen].map(id => store.timers.get(id)).filter(Boolean);
+  },
+
+  // Says what a command would do to the chosen timers, and sends it if that is wanted. Only those in sight were kept up
+  // to date.
+  async ask(name) {
+    if (this.isAsking) return;
+    this.isAsking = true;
+    await readNews(this.chosen());
+    this.isAsking = false;
+    const rows = this.chosen();
+    if (!rows.length || document.querySelector("dialog[open]")) return;
     const canDo = timer => isLegal(timer, name) && !isBusy(timer.id, name);
     const legal = rows.filter(canDo).map(seen);
     const others = rows.filter(timer => !canDo(timer));
-    const reasons = new Set(others.map(timer => isLegal(timer, name) ? "another command is under way" : timer.state));
+    const reason = timer => hasNews(timer) ? "not known" : timer.state;
+    const reasons = new Set(others.map(timer => isLegal(timer, name) ? "another command is under way" : reason(timer)));
     const skipped = others.length;
     const why = skipped ? ` ${count(skipped, "timer is", "timers are")} skipped: ${[...reasons].join(", ")}.` : "";
     const text = `${capital(name)} ${legal.length} of ${count(rows.length, "chosen timer")}.${why}`;
@@ -88,16 +101,13 @@ const bulk = {
     }));
   },
 
-  // The timers that are as they were seen, in their versions of now; four are read at a time.
+  // The timers that are as they were seen, in their versions of now.
   async unchanged(rows) {
     const same = [];
-    const read = async ({id, look}) => {
+    await inFours(rows, async ({id, look}) => {
       const now = seen(store.learn(await api.json(timerPath(id))));
       if (now.look === look) same.push(now);
-    };
-    for (let from = 0; from < rows.length; from += 4) {
-      await Promise.allSettled(rows.slice(from, from + 4).map(read));
-    }
+    });
     return same;
   },
 };

@@ -1,12 +1,17 @@
 // Reads single timers again: events do not say everything about the timers in sight.
 
-// The timers that are being read.
-const reading = new Set();
+// Promises of the timers that are being read, by id.
+const reading = new Map();
+// The most timers that are read one by one before a command to many; beyond that, listing all costs less.
+const MOST_READ = 200;
 
-// Reads one timer again; returns the problem if that fails.
-async function refresh(id) {
-  if (reading.has(id)) return null;
-  reading.add(id);
+// Reads one timer again, once at a time; returns the problem if that fails.
+function refresh(id) {
+  if (!reading.has(id)) reading.set(id, read(id));
+  return reading.get(id);
+}
+
+async function read(id) {
   let failure = null;
   try {
     const json = await api.json(timerPath(id));
@@ -22,6 +27,22 @@ async function refresh(id) {
   reading.delete(id);
   changed();
   return failure;
+}
+
+// Whether an event other than a fire has changed a timer since it was read, or it never was.
+const hasNews = timer => timer.allowedIn !== timer.state || timer.newsVersion > timer.lookVersion;
+
+// Calls `ask` with each, four at a time.
+async function inFours(all, ask) {
+  for (let from = 0; from < all.length; from += 4) await Promise.allSettled(all.slice(from, from + 4).map(ask));
+}
+
+// Reads those of some timers again that have news. Those that can't be read keep theirs.
+async function readNews(timers) {
+  const behind = timers.filter(hasNews);
+  if (behind.length <= MOST_READ) return inFours(behind, ({id}) => refresh(id));
+  watch.mustList = true;
+  await watch.catchUp().catch(() => {});
 }
 
 // Whether what is known of a timer is out of date. Kicks make no event: running watchdogs are read now and then.
