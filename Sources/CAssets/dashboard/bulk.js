@@ -97,7 +97,7 @@ const bulk = {
   // The lines of a batch. Ids are ASCII, so the length in characters is that in bytes.
   body(name, rows, isConditional) {
     return JSON.stringify(rows.map(({id, version}) => {
-      return {command: name, id, ifMatch: isConditional ? `v${version}` : undefined};
+      return {command: name, id, ifMatch: isConditional && version !== null ? `v${version}` : undefined};
     }));
   },
 

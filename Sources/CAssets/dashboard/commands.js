@@ -19,7 +19,8 @@ const seen = timer => ({
 function renewed(row) {
   const timer = store.timers.get(row.id);
   const now = timer && seen(timer);
-  return now?.look === row.look ? now : row;
+  if (now?.look !== row.look) return row;
+  return holds.isLeft && !hasNews(timer) ? {...now, version: null} : now;
 }
 
 // Sends a request that changes a timer, on the condition that the timer is as it was seen but for fires and kicks.
@@ -27,7 +28,7 @@ async function change(row, path, options) {
   const {id, look} = row;
   let {version} = renewed(row);
   for (let tries = 1;; tries += 1) {
-    const headers = tries < MOST_TRIES ? {"If-Match": `"v${version}"`} : {};
+    const headers = tries < MOST_TRIES && version !== null ? {"If-Match": `"v${version}"`} : {};
     try {
       return await api.open(path, {...options, headers});
     } catch (problem) {

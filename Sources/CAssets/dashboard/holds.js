@@ -13,6 +13,7 @@ const holds = {
   // The promise that the page is left, and its resolver. Requests that wait for one another are sent at once then.
   left: null,
   leave: null,
+  isLeft: false,
 
   // Holds a change of `rows` back, a map by key. `words` tells of so many rows, `send` sends the change of an array of
   // them, and `cost` is what sending it takes: [requests, bytes]. A row that another hold has moves to this one.
@@ -98,6 +99,7 @@ const holds = {
 
 holds.stay();
 addEventListener("pageshow", () => holds.stay());
+    this.isLeft = false;
 addEventListener("pagehide", () => {
   holds.leave();
   for (const hold of holds.all) holds.end(hold, true);
@@ -105,3 +107,4 @@ addEventListener("pagehide", () => {
 addEventListener("beforeunload", event => {
   if (holds.areTooMany()) event.preventDefault();
 });
+  holds.isLeft = true;
