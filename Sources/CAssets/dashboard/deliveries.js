@@ -49,8 +49,9 @@ const deliveries = {
     return given.map(([name, value]) => `&${name}=${encodeURIComponent(value)}`).join("");
   },
 
-  // Reads what is shown again, or with a cursor what comes after that.
-  async read(cursor = null) {
+  // Reads what is shown again, or with a cursor what comes after that. A read that nobody asked for draws nothing under
+  // the mouse.
+  async read(cursor = null, isOwn = false) {
     if (!this.isShown || !access.may("read")) return;
     clearTimeout(this.pause);
     this.pause = null;
@@ -67,6 +68,10 @@ const deliveries = {
         if (this.newest !== read) return;
         found = found.concat(json.deliveries);
         next = json.next;
+      }
+      if (isOwn && pointer.isOver(this.body)) {
+        this.newest = null;
+        return this.soon();
       }
       Object.assign(this, {all: found, next});
       this.settled.clear();
@@ -88,7 +93,7 @@ const deliveries = {
   soon() {
     this.pause ??= setTimeout(() => {
       this.pause = null;
-      this.newest || pointer.isOver(this.body) ? this.soon() : this.read();
+      this.newest || pointer.isOver(this.body) ? this.soon() : this.read(null, true);
     }, 500);
   },
 
@@ -195,7 +200,7 @@ const deliveries = {
       return question("Redrive", `${some} will be sent again: no other is dead.`, () => this.redrive(dead));
     }
     const post = query => {
-      const options = {method: "POST", body: JSON.stringify(selector)};
+      const options = {method: "POST", body: JSON.stringify(selector), keepalive: true};
       return api.json(`v1/deliveries/redrive${query}`, options);
     };
     const isAsked = () => JSON.stringify(this.selector()) === JSON.stringify(selector);
@@ -219,7 +224,7 @@ const deliveries = {
 
   redrive(some) {
     return this.each(some.map(({id}) => id), "sent again", id => {
-      return api.open(`v1/deliveries/${id}/redrive`, {method: "POST"});
+      return api.open(`v1/deliveries/${id}/redrive`, {method: "POST", keepalive: true});
     });
   },
 

@@ -39,6 +39,7 @@ const health = {
     charts.learn((await api.json(`v1/stats/history?minutes=${minutes}`)).points);
     this.pointsAt = now - SLOT_MS;
     await timeline.read();
+    if (deliveries.isShown) deliveries.soon();
     const isOld = performance.now() - this.deadAt > DEAD_MS;
     if (isOld && this.stats.deadDeliveries !== this.deadCount) await this.readDead();
     this.render();
