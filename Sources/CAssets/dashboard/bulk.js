@@ -15,12 +15,13 @@ const bulk = {
     }
     const {size} = list.chosen;
     const hidden = [...list.chosen].filter(id => store.timers.get(id).index < 0).length;
+    const most = Math.min(store.view.length, MOST_CHOSEN);
     const hadFocus = this.box.contains(document.activeElement);
     this.box.hidden = !size || !access.may("kick");
     if (this.box.hidden) return hadFocus && list.focus();
     write($("bulk-count"), `${count(size, "timer")} chosen${hidden ? `, ${hidden.toLocaleString()} not shown` : ""}`);
-    write($("bulk-all"), `Choose all ${Math.min(store.view.length, MOST_CHOSEN).toLocaleString()} that are shown`);
-    $("bulk-all").hidden = size >= Math.min(store.view.length, MOST_CHOSEN);
+    write($("bulk-all"), `Choose all ${most.toLocaleString()}`);
+    $("bulk-all").disabled = size >= most;
     renew($("bulk-commands"), `${access.may("write")}`, () => {
       return BULK.filter(name => access.mayCommand(name)).map(name => make("button", {
         className: name === "delete" ? "danger" : "", "data-command": name, onclick: () => this.ask(name),
@@ -115,6 +116,7 @@ const bulk = {
 $("bulk-all").onclick = () => {
   for (const {id} of store.view.slice(0, MOST_CHOSEN)) list.chosen.add(id);
   changed(false);
+  list.focus();
 };
 $("bulk-none").onclick = () => {
   list.chosen.clear();

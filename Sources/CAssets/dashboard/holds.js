@@ -25,7 +25,8 @@ const holds = {
     this.all.add(hold);
     for (const key of rows.keys()) this.keys.set(key, hold);
     this.wait(hold);
-    this.box.append(hold.item);
+    // The buttons of the others keep their places.
+    this.box.prepend(hold.item);
     changed();
   },
 
