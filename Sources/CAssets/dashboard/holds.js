@@ -30,11 +30,17 @@ const holds = {
     changed();
   },
 
-  // Begins the wait of a hold. One that runs out while the server is gone waits once more.
+  // Begins the wait of a hold.
   wait(hold) {
     write(hold.item.firstChild, hold.words(hold.rows.size));
     clearTimeout(hold.alarm);
-    hold.alarm = setTimeout(() => isGone() ? this.wait(hold) : this.end(hold, true), this.ms);
+    hold.alarm = setTimeout(() => this.runOut(hold), this.ms);
+  },
+
+  // Sends what was not taken back. While no server answers, which the page may not know yet, it waits once more.
+  async runOut(hold) {
+    const isServed = !isGone() && await api.open("v1/stats").then(() => true, problem => !isUnserved(problem));
+    if (this.all.has(hold)) isServed ? this.end(hold, true) : this.wait(hold);
   },
 
   // Takes a row out of its hold, which ends with its last one.
@@ -61,7 +67,8 @@ const holds = {
     if (isSent) hold.send([...hold.rows.values()]);
     if (deliveries.isShown) deliveries.render();
     changed();
-    if (hadFocus) deliveries.isShown ? $("deliveries").focus() : list.focus();
+    const sheet = document.querySelector("dialog[open] [data-close]");
+    if (hadFocus) sheet ? sheet.focus() : deliveries.isShown ? $("deliveries").focus() : list.focus();
   },
 
   // Takes away what has ended, but for buttons under the mouse: another hold's would come in their place.
@@ -92,6 +99,7 @@ const holds = {
   },
 
   stay() {
+    this.isLeft = false;
     this.left = new Promise(resolve => {
       this.leave = resolve;
     });
@@ -100,12 +108,11 @@ const holds = {
 
 holds.stay();
 addEventListener("pageshow", () => holds.stay());
-    this.isLeft = false;
 addEventListener("pagehide", () => {
+  holds.isLeft = true;
   holds.leave();
   for (const hold of holds.all) holds.end(hold, true);
 });
 addEventListener("beforeunload", event => {
   if (holds.areTooMany()) event.preventDefault();
 });
-  holds.isLeft = true;
