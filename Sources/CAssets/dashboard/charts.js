@@ -3,6 +3,8 @@
 // Milliseconds of a point of a chart, as the server keeps them, and how many there are.
 const SLOT_MS = 10000;
 const SLOTS = 360;
+// How many points may be shown as the present: those of a minute.
+const FRESH_SLOTS = 6;
 const WIDTH = 326;
 
 const charts = {
@@ -10,6 +12,8 @@ const charts = {
   slots: new Map(),
   // Fires by second since 1970, of the last seconds.
   seconds: new Map(),
+  // The second in which this page began to count fires.
+  from: null,
 
   take(event) {
     if (event.type !== "fired") return;
@@ -21,14 +25,21 @@ const charts = {
     if (!seen.at) this.slots.set(slot, {fires: seen.fires + 1});
   },
 
-  // Takes the server's points over: a point is of the slot that holds the middle of its interval.
+  // Takes the server's points over: a point is of the slot that holds the middle of its interval. One that came late may
+  // share its slot with the next one, and leave the slot before free.
   learn(points) {
-    for (const point of points) this.slots.set(Math.floor((Date.parse(point.at) - SLOT_MS / 2) / SLOT_MS), point);
+    for (const point of points) {
+      const slot = Math.floor((Date.parse(point.at) - SLOT_MS / 2) / SLOT_MS);
+      const old = this.slots.get(slot);
+      if (old?.at < point.at && !this.slots.get(slot - 1)?.at) this.slots.set(slot - 1, old);
+      this.slots.set(slot, point);
+    }
   },
 
-  // Fires per second of the last ten seconds.
+  // Fires per second of the last ten seconds, or of those that this page has watched.
   rate() {
     const now = Math.floor(clock.now() / 1000);
+    if ($("connection").dataset.state === "live") this.from ??= now;
     let fires = 0;
     for (const [second, count] of this.seconds) {
       if (second < now - 10) {
@@ -37,13 +48,18 @@ const charts = {
         fires += count;
       }
     }
-    return fires / 10;
+    const watched = Math.max(1, Math.min(10, now - this.from));
+    return Math.round(10 * fires / watched) / 10;
   },
 
-  // The newest value of a figure that has one.
+  // The newest value of a figure that has one, if it is fresh.
   newest(name) {
-    const slots = [...this.slots].filter(([, point]) => point[name] != null);
-    return slots.reduce((a, b) => a[0] > b[0] ? a : b, [])[1]?.[name];
+    const now = Math.floor(clock.now() / SLOT_MS);
+    for (let slot = now; slot >= now - FRESH_SLOTS; slot -= 1) {
+      const value = this.slots.get(slot)?.[name];
+      if (value != null) return value;
+    }
+    return undefined;
   },
 
   // The newest value of a figure in words.

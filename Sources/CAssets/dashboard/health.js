@@ -97,10 +97,10 @@ const health = {
     }, 300);
   },
 
-  // How many timers are stalled and overdue. The server's figures count where this page does not hold all timers.
+  // How many timers are stalled and overdue, undefined where that is not read yet. The server's figures count where this page does not hold all timers.
   trouble() {
     if (store.isCut || store.scope) {
-      return {stalled: charts.newest("stalled") ?? 0, overdue: timeline.json?.overdue ?? 0};
+      return {stalled: charts.newest("stalled"), overdue: timeline.json?.overdue};
     }
     const now = shownNow();
     const trouble = {stalled: 0, overdue: 0};
@@ -117,8 +117,8 @@ const health = {
     const {status = "–", owner} = this.readiness;
     const {stalled, overdue} = this.trouble();
     this.write("running", timers.running.toLocaleString());
-    this.write("stalled", stalled.toLocaleString(), stalled);
-    this.write("overdue", overdue.toLocaleString(), overdue);
+    this.write("stalled", stalled?.toLocaleString() ?? "–", stalled);
+    this.write("overdue", overdue?.toLocaleString() ?? "–", overdue);
     this.write("dead", deadDeliveries.toLocaleString(), deadDeliveries);
     write($("dead-word"), deadDeliveries === 1 ? "dead delivery" : "dead deliveries");
     this.write("rate", charts.rate().toLocaleString());

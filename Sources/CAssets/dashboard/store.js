@@ -16,10 +16,12 @@ const ORDERS = {
   changed: (a, b) => b.changed - a.changed || byId(a, b),
 };
 
-// How late a running timer may be before it is overdue, in milliseconds, besides its own leeway and jitter.
+// How late a running timer may be before it is overdue, in milliseconds, besides its own leeway and jitter. Those are
+// known once it was read.
 const LATE_MS = 2000;
 const isStalled = timer => timer.health === "stalled" && timer.state === "running";
-const isOverdue = (timer, now) => timer.state === "running" && timer.due && timer.due + timer.slack < now;
+const isOverdue = (timer, now) => timer.allowedIn === "running" && timer.state === "running" && timer.due
+  && timer.due + timer.slack < now;
 
 // The filters that pick timers in trouble.
 const ONLY = {stalled: isStalled, overdue: isOverdue, broken: timer => health.dead.has(timer.id)};
@@ -88,7 +90,7 @@ const store = {
       if (this.timers.size >= MOST_TIMERS) return void (this.isCut = true);
       timer = this.add({
         id: event.timer, state: "idle", allowed: [], shownVersion: 0, lookVersion: 0, fireCount: 0, schedule: "",
-        whole: 1, walk: this.walk, slack: LATE_MS,
+        whole: 1, walk: this.walk,
       });
     }
     const at = Date.parse(event.at);

@@ -239,8 +239,8 @@ const outage = {
 
 const isGone = () => outage.isOn;
 
-// The time that countdowns are shown for: that of the last news, once the server is gone.
-const shownNow = () => outage.isOn ? outage.liveAt : clock.now();
+// The time that countdowns are shown for: that of the last news, while the page is not live.
+const shownNow = () => $("connection").dataset.state === "live" ? clock.now() : outage.liveAt ?? clock.now();
 
 // Shows the state of the connection. `more` changes each second and is kept from screen readers.
 function show(state, word, more = "") {
