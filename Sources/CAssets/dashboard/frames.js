@@ -21,17 +21,16 @@ function frame() {
   bulk.render();
 }
 
-// Arranges the timers, and writes how many there are.
-function arrange() {
+// Arranges the timers, but for rows that keep their places, and writes how many there are.
+function arrange(isHeld = false) {
   const start = performance.now();
-  store.arrange();
+  store.arrange(isHeld);
   arrangedAt = performance.now();
   cost = arrangedAt - start;
   for (const button of $("states").children) {
     write(button.lastChild, store.counts[button.dataset.filter].toLocaleString());
   }
-  const shown = store.view.length;
-  const all = store.timers.size;
+  const {shown, timers: {size: all}} = store;
   write($("count"), (shown === all ? "" : `${shown.toLocaleString()} of `) + count(all, "timer"));
   $("note").hidden = !store.isCut;
   const note = `There are more than ${all.toLocaleString()} timers.`;
@@ -59,6 +58,7 @@ setInterval(() => {
   if (store.isStale) changed();
   if (ticks % 10 === 1) {
     if (store.only === "overdue" && !isGone()) changed();
+    if (store.isStale && list.isHeld()) arrange(true);
     charts.render();
     health.render();
     details.render();

@@ -31,6 +31,8 @@ const store = {
   order: [],
   view: [],
   counts: {},
+  // How many timers the filters leave.
+  shown: 0,
   isStale: true,
   // How many times the timers were listed; a timer that the last walk did not come by is gone.
   walk: 0,
@@ -127,6 +129,7 @@ const store = {
       changed();
     } while (cursor && read < MOST_TIMERS);
     this.isCut = cursor !== null;
+    if (this.isCut && serverFilter() !== this.scope) watch.mustList = true;
     for (const {id, walk} of this.timers.values()) {
       if (walk !== this.walk) this.remove(id);
     }
@@ -134,8 +137,8 @@ const store = {
     return from;
   },
 
-  // Brings `view` and `counts` up to date with timers, filters and order.
-  arrange() {
+  // Brings `view` and `counts` up to date with timers, filters and order; a view that is held stays as it is.
+  arrange(isHeld) {
     const text = this.text.toLowerCase();
     const [key, value] = split(this.label);
     this.order = this.order.filter(timer => !timer.isGone).sort(ORDERS[this.sort]);
@@ -144,7 +147,6 @@ const store = {
     const {range} = this;
     this.counts = Object.fromEntries(STATES.map(state => [state, 0]));
     const shown = this.order.filter(timer => {
-      timer.index = -1;
       if (isPicked && !isPicked(timer, now)) return false;
       if (range && !(timer.due >= range[0] && timer.due < range[1])) return false;
       if (text && !timer.id.toLowerCase().includes(text)) return false;
@@ -152,6 +154,9 @@ const store = {
       this.counts[timer.state] += 1;
       return !this.states.size || this.states.has(timer.state);
     });
+    this.shown = shown.length;
+    if (isHeld) return;
+    for (const timer of this.order) timer.index = -1;
     // The order is kept in each part.
     const {stalled = [], broken = [], others = []} = Object.groupBy(shown, troubleOf);
     this.view = stalled.concat(broken, others);
