@@ -57,8 +57,13 @@ const api = {
   },
 
   async json(path, options) {
-    return (await this.open(path, options)).json();
+    return parsed(await this.open(path, options));
   },
 };
+
+// The JSON of an answer, which may break off.
+const parsed = response => response.json().catch(() => {
+  throw new Problem(0, {detail: "the connection was lost"});
+});
 
 const timerPath = id => `v1/timers/${encodeURIComponent(id)}`;

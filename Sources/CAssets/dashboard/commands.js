@@ -15,7 +15,8 @@ const seen = timer => ({
   look: JSON.stringify([timer.state, timer.createdAt, timer.schedule, Object.entries(timer.labels).sort()]),
 });
 
-// A row that was held back, in its version of now if the timer still looks as it did.
+// A row that was held back, in its version of now if the timer still looks as it did. Nobody can try again for a page
+// that is left: no version is named then, as for a last try.
 function renewed(row) {
   const timer = store.timers.get(row.id);
   const now = timer && seen(timer);
@@ -57,7 +58,7 @@ async function command(row, name, body) {
       const path = `${timerPath(id)}/${name}`;
       // A kick means whatever watchdog has the id.
       const response = await (name === "kick" ? api.open(path, options) : change(row, path, options));
-      const json = await response.json();
+      const json = await parsed(response);
       if (store.timers.has(id)) store.learn(json);
     }
   } catch (problem) {

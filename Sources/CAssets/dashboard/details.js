@@ -14,6 +14,11 @@ const details = {
     Object.assign(this, {id, json: null, isOver: false});
     route.note({timer: id}, true);
     write($("details-tested"), "");
+    for (const part of $("details").querySelectorAll("dd, pre")) {
+      part.replaceChildren();
+      delete part.dataset.key;
+    }
+    $("details-test").hidden = $("details-deliveries").hidden = true;
     this.render();
     $("details").showModal();
     refresh(id).then(failure => {

@@ -9,9 +9,9 @@ addEventListener("keydown", event => {
   if (event.ctrlKey || event.metaKey || event.altKey || !$("keys").checked) return;
   if (event.target.matches("input, select, textarea") || document.querySelector("dialog[open]")) return;
   const timer = list.body.contains(event.target) && store.timers.get(list.active);
-  const name = event.key === "s" ? (timer.state === "suspended" ? "resume" : "suspend") : KEYS[event.key];
+  const name = event.key === "s" ? (timer?.state === "suspended" ? "resume" : "suspend") : KEYS[event.key];
   if (event.key === "/") {
-    $("search").focus();
+    (deliveries.isShown ? deliveries.form.of : $("search")).focus();
   } else if (event.key === "n" && access.may("write") && !isGone()) {
     openCreate();
   } else if (event.key === "?") {

@@ -121,7 +121,7 @@ const store = {
     let read = 0;
     do {
       const response = await api.open(`v1/timers?limit=1000${this.scope}${cursor && `&cursor=${cursor}`}`);
-      const page = await response.json();
+      const page = await parsed(response);
       from ??= response.headers.get("Event-Id");
       for (const json of page.timers) this.put(json);
       read += page.timers.length;
