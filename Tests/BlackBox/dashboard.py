@@ -39,7 +39,7 @@ class Dashboard:
         return self
 
     def hold_back(self, ms=2**31 - 1):
-        """Has the page hold changes back for so long from now on: for ever, so that no test is too slow to take one back."""
+        """Sets how long the page holds changes back from now on: for ever, so that no test is too slow to take one back."""
         self.page.run("holds.ms = arguments[0]", ms)
 
     def connection(self):
@@ -83,8 +83,8 @@ class Dashboard:
         ActionChains(self.page.driver, duration=0).move_to_element(self.page.one("h1")).perform()
 
     def send_now(self):
-        """Has the page send the first change that it holds back, so that it can't be taken back any more."""
-        self.click("#held button", text="Now")
+        """Sends the oldest change that the page holds back, so that it can't be taken back any more."""
+        self.click("#held > :nth-last-child(1 of :not(.ended)) button", text="Now")
 
     def go_to(self, id):
         """Finds a timer by the search and moves the focus to its row, by keyboard alone."""
@@ -92,6 +92,11 @@ class Dashboard:
         self.until_row(id)
         self.keys(Keys.ARROW_DOWN)
         self.page.until(lambda: self.page.run("return document.activeElement.dataset.timer") == id, told=f"{id} has no focus")
+
+    def deliveries(self):
+        """The timers of the deliveries that are listed, in order by name."""
+        return sorted(self.page.run("""
+            return [...document.querySelectorAll("#deliveries tbody tr")].map(row => row.cells[1].firstChild.textContent)"""))
 
     # Input.
 
