@@ -126,7 +126,7 @@ extension RecordCodec {
     }
 
     /// Makes the actor whose name is at `name`, as `readActor` returned it.
-    private static func actor(_ bytes: Span<UInt8>, _ name: Range<Int>) -> Actor? { Actor(name.map { bytes[$0] }) }
+    static func actor(_ bytes: Span<UInt8>, _ name: Range<Int>) -> Actor? { Actor(name.map { bytes[$0] }) }
 
     static func importProgress(_ bytes: Span<UInt8>, _ offset: inout Int, into record: inout LogRecord) -> Bool {
         guard let at = ByteCoding.readSigned(bytes, &offset), let export = hash(bytes, &offset),

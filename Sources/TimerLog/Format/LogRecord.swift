@@ -31,6 +31,10 @@ public struct LogRecord: Sendable, Equatable {
         case importProgress(ImportProgress)
         /// An access key as it is from here on, nil where it is revoked, and the principal that changed it.
         indirect case key(KeyID, AccessKey?, by: KeyGrantor)
+        /// A calendar as it is from here on.
+        indirect case calendar(NamedCalendar)
+        /// The deletion of a calendar: the last version that it had, and the client that deleted it.
+        case deletedCalendar(CalendarName, version: Int64, by: Actor?)
     }
 
     /// The record's position in the log; also the id of its event.

@@ -21,6 +21,7 @@ public enum RecordCodec {
     static let drainKind: UInt8 = 42
     static let importKind: UInt8 = 43
     static let keyKind: UInt8 = 44
+    static let calendarKind: UInt8 = 45
     /// The flag in the kind of a record that holds the whole definition, not only its prefix.
     static let wholeFlag: UInt8 = 0x80
     /// The flag in the kind of an event that is to be delivered.
@@ -234,6 +235,7 @@ public enum RecordCodec {
         case drainKind: return drain(bytes, &offset, into: &record)
         case importKind: return importProgress(bytes, &offset, into: &record)
         case keyKind: return key(bytes, &offset, into: &record)
+        case calendarKind: return calendar(bytes, &offset, into: &record)
         case answerKind, answerPartKind, timerAnswerKind:
             return answer(bytes, body, &offset, kind, into: &record)
         case kickKind: return kick(bytes, &offset, into: &record)

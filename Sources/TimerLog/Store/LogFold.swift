@@ -52,6 +52,8 @@ public struct LogFold: ~Copyable {
     public private(set) var imports = ImportTable()
     /// All access keys.
     public private(set) var keys = KeyRing()
+    /// All calendars.
+    public private(set) var calendars = CalendarTable()
     /// Position up to which rows were deleted: `previous` of the first row. Nil before the first row.
     public private(set) var deletedThrough: Int64?
     /// Position of the oldest record; nil for an empty log.
@@ -157,6 +159,13 @@ public struct LogFold: ~Copyable {
             return true
         case .key(let id, let key, _):
             keys.set(key, for: id)
+            return true
+        case .calendar(let calendar):
+            calendars.set(calendar)
+            return true
+        case .deletedCalendar(let name, let version, _):
+            calendars.remove(name)
+            scheduler.foldVersionFloor(version)
             return true
         }
     }

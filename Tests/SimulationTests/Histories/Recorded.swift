@@ -38,7 +38,9 @@ struct Recorded {
         case .delivery(let detail, let carried):
             delivery = detail
             body = carried.map { Self.body(of: $0, row.data) }
-        case .answer, .versionFloor, .mark, .condensed, .will, .drain, .importProgress, .key: return nil
+        case .answer, .versionFloor, .mark, .condensed, .will, .drain, .importProgress, .key, .calendar,
+            .deletedCalendar:
+            return nil
         }
         if case .kick = record.content { return }
         let bytes = Array(row.data[record.definition])

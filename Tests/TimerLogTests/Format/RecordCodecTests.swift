@@ -5,7 +5,8 @@ import Testing
 @testable import TimerLog
 
 struct RecordCodecTests {
-    static let kinds = EventType.allCases.filter { !$0.isDelivery }.map(\.rawValue) + [32, 33, 34, 35, 36, 42, 43, 44]
+    static let kinds =
+        EventType.allCases.filter { !$0.isDelivery }.map(\.rawValue) + [32, 33, 34, 35, 36, 42, 43, 44, 45]
     private static let base = TimeBase(
         now: Now(elapsed: 1, wallOffset: 2), boottime: 3, boot: Hash128(high: 5, low: 6))
 

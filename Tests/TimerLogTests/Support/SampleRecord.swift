@@ -52,6 +52,10 @@ struct SampleRecord: Sendable {
             return SampleRecord(content: .importProgress(moved), at: progress.updatedAt)
         case RecordCodec.keyKind:
             return SampleRecord(content: .random(keyFrom: &generator), at: progress.updatedAt)
+        case RecordCodec.calendarKind:
+            return SampleRecord(
+                content: .random(calendarAt: progress.updatedAt, by: actor(&generator), &generator),
+                at: progress.updatedAt)
         case RecordCodec.kickKind:
             let hash = UInt32.random(in: 0 ... .max, using: &generator)
             let base = Int64.random(in: 0 ... .max, using: &generator)
@@ -134,6 +138,9 @@ struct SampleRecord: Sendable {
         case .drain(let isDrained, let actor): RecordCodec.appendDrain(isDrained, by: actor, at: at, to: &bytes)
         case .importProgress(let progress): RecordCodec.append(progress, to: &bytes)
         case .key(let id, let key, let grantor): RecordCodec.append(key, of: id, by: grantor, at: at, to: &bytes)
+        case .calendar(let calendar): RecordCodec.append(calendar, to: &bytes)
+        case .deletedCalendar(let name, let version, let actor):
+            RecordCodec.appendDeletion(of: name, version: version, by: actor, at: at, to: &bytes)
         case .delivery(let delivery, _):
             RecordCodec.append(delivery, at: at, isEvent: false, definition.span, to: &bytes)
         }
@@ -161,6 +168,21 @@ struct SampleRecord: Sendable {
 }
 
 extension LogRecord.Content {
+    /// A calendar with some of its intervals, or its end.
+    static func random(
+        calendarAt instant: Int64, by actor: Actor?, _ generator: inout SeededGenerator
+    ) -> LogRecord.Content {
+        let text = String(repeating: "x", count: Int.random(in: 1...63, using: &generator))
+        let hours = ["09:00-12:30", "13:30-18:00", "22:00-06:00"].randomElement(using: &generator) ?? ""
+        guard let name = CalendarName(text.utf8), let content = try? CalendarContent.mondays(hours) else {
+            preconditionFailure("the calendar is one")
+        }
+        let version = Int64.random(in: 1 ... .max, using: &generator)
+        if generator.chance(oneIn: 4) { return .deletedCalendar(name, version: version, by: actor) }
+        return .calendar(
+            NamedCalendar(name: name, content: content, version: version, updatedAt: instant, changedBy: actor))
+    }
+
     /// A key with any of the members that a key may have, or its end.
     static func random(keyFrom generator: inout SeededGenerator) -> LogRecord.Content {
         let id = KeyID(random: generator.next())

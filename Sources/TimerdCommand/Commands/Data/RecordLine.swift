@@ -69,6 +69,12 @@ enum RecordLine {
             append(progress, record, &writer)
         case .key(let id, let key, let grantor):
             append(id, key, by: grantor, record, &writer)
+        case .calendar(let calendar):
+            append(calendar.name, version: calendar.version, by: calendar.changedBy, record, &writer)
+            CalendarJSON.writeContent(calendar.content, &writer)
+        case .deletedCalendar(let name, let version, let actor):
+            append(name, version: version, by: actor, record, &writer)
+            writer.member("deleted", true)
         }
         writer.endObject()
         writer.newline()
@@ -133,6 +139,16 @@ enum RecordLine {
         KeyJSON.writeMembers(key, &writer)
         writer.member("lastUsedAt", instant: key.lastUsedAt)
         if let older = key.older { writer.member("olderSecretUntil", instant: older.until) }
+    }
+
+    /// Writes the members that the record of a calendar has, whether or not the calendar is deleted.
+    private static func append(
+        _ name: CalendarName, version: Int64, by actor: Actor?, _ record: LogRecord, _ writer: inout JSONWriter
+    ) {
+        head(record, "calendar", &writer)
+        writer.member("calendar", text: name.bytes)
+        writer.member("version", version)
+        by(actor?.name, &writer)
     }
 
     /// Writes the record of a deleted timer: its definition at the time of the deletion.

@@ -1,0 +1,143 @@
+/// The name of a calendar: 1 to 63 of `A-Z a-z 0-9 . _ ~ -`, but neither `.` nor `..`, which no path can hold.
+public struct CalendarName: Sendable, Hashable, Comparable {
+    /// The most bytes of a name.
+    public static let longest = 63
+    /// The text.
+    public let bytes: [UInt8]
+
+    /// Makes a name; nil where no calendar may have it.
+    public init?(_ text: some Collection<UInt8>) {
+        bytes = Array(text)
+        let isPathStep = bytes.elementsEqual(".".utf8) || bytes.elementsEqual("..".utf8)
+        guard (1...Self.longest).contains(bytes.count), TimerID.isPrefix(bytes), !isPathStep else { return nil }
+    }
+
+    /// Orders names by their bytes.
+    public static func < (left: Self, right: Self) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
+}
+
+/// The part of a calendar that its client sets, as one run of bytes: what it means, and how the client wrote it.
+///
+/// ```
+/// definition  its length, then its bytes: see `CalendarDefinition.encode`
+/// week        its length, then the JSON of the member `week` without white space
+/// dates       the same for `dates`
+/// ```
+///
+/// The lengths are varints. Two contents are equal if their clients wrote the same.
+public struct CalendarContent: Sendable, Equatable {
+    /// The run.
+    public let bytes: [UInt8]
+
+    /// The parts of the run.
+    public struct Parts: Sendable {
+        /// The opening hours.
+        public let definition: CalendarDefinition
+        /// The JSON of the member `week`.
+        public let week: [UInt8]
+        /// The JSON of the member `dates`.
+        public let dates: [UInt8]
+    }
+
+    /// Makes the run of its parts; the texts are JSON that means what `definition` says.
+    public init(_ definition: CalendarDefinition, week: [UInt8], dates: [UInt8]) {
+        var encoded: [UInt8] = []
+        definition.encode(into: &encoded)
+        var bytes: [UInt8] = []
+        for part in [encoded, week, dates] { ByteCoding.append(run: part, to: &bytes) }
+        self.bytes = bytes
+    }
+
+    /// Takes a run of the log; nil unless it is whole.
+    public init?(decoding bytes: [UInt8]) {
+        guard Self.parts(of: bytes) != nil else { return nil }
+        self.bytes = bytes
+    }
+
+    /// The parts, which are decoded at each call, in proportion to the number of dates.
+    public var parts: Parts {
+        guard let parts = Self.parts(of: bytes) else { preconditionFailure("the run was made of parts, or checked") }
+        return parts
+    }
+
+    private static func parts(of bytes: [UInt8]) -> Parts? {
+        var offset = 0
+        guard let encoded = ByteCoding.readRun(bytes.span, &offset),
+            let definition = CalendarDefinition(decoding: encoded.span),
+            let week = ByteCoding.readRun(bytes.span, &offset), let dates = ByteCoding.readRun(bytes.span, &offset),
+            offset == bytes.count
+        else { return nil }
+        return Parts(definition: definition, week: week, dates: dates)
+    }
+}
+
+/// A calendar as clients name and change it.
+public struct NamedCalendar: Sendable, Equatable {
+    /// The name.
+    public let name: CalendarName
+    /// The part that the client set.
+    public var content: CalendarContent
+    /// The number that grows with each change and never repeats for the name.
+    public var version: Int64
+    /// Wall milliseconds of the last change.
+    public var updatedAt: Int64
+    /// The client that made the last change; nil for one that was asked for no credential.
+    public var changedBy: Actor?
+
+    /// Describes a calendar; see the members.
+    public init(
+        name: CalendarName, content: CalendarContent, version: Int64, updatedAt: Int64, changedBy: Actor? = nil
+    ) {
+        self.name = name
+        self.content = content
+        self.version = version
+        self.updatedAt = updatedAt
+        self.changedBy = changedBy
+    }
+}
+
+/// All calendars as they are at one moment.
+public struct CalendarTable: Sendable, Equatable {
+    private var calendars: [CalendarName: NamedCalendar] = [:]
+    /// The bytes of all contents.
+    public private(set) var byteCount = 0
+
+    /// The most calendars.
+    public static let most = 1000
+
+    /// Makes a table without calendars.
+    public init() {}
+
+    /// The number of calendars.
+    public var count: Int { calendars.count }
+
+    /// The calendar of a name; nil where there is none.
+    public subscript(name: CalendarName) -> NamedCalendar? { calendars[name] }
+
+    /// Sets the calendar of its name.
+    public mutating func set(_ calendar: NamedCalendar) {
+        remove(calendar.name)
+        calendars[calendar.name] = calendar
+        byteCount += calendar.content.bytes.count
+    }
+
+    /// Removes the calendar of a name, if there is one.
+    public mutating func remove(_ name: CalendarName) {
+        byteCount -= calendars.removeValue(forKey: name)?.content.bytes.count ?? 0
+    }
+
+    /// All calendars, by name.
+    public var all: [NamedCalendar] { calendars.values.sorted { $0.name < $1.name } }
+}
+
+/// The reason for which a calendar is not made, changed or shown; nothing was changed.
+public enum CalendarRefusal: Error, Sendable, Equatable {
+    /// There is no calendar of this name.
+    case notFound
+    /// There is a calendar of this name, and it is another one.
+    case exists
+    /// The condition on the version does not hold; `current` is nil if there is no calendar.
+    case versionMismatch(current: Int64?)
+    /// There are as many calendars as may be.
+    case isFull
+}
