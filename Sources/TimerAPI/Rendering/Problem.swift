@@ -147,6 +147,8 @@ extension Problem {
             self.init(refusal, timer: timer)
         case .keyRefused(let refusal):
             self.init(refusal)
+        case .calendarRefused(let refusal):
+            self.init(refusal)
         case .storageUnavailable:
             self.init(repeatable: .storageUnavailable, "storage takes no writes now; nothing was changed")
         case .overloaded:
@@ -192,6 +194,20 @@ extension Problem {
             self.init(.timerLimit, "the server holds \(limit) timers already")
         }
         if !timer.isEmpty { self.timer = timer }
+    }
+
+    /// Makes the problem that a refusal of a calendar is to a client.
+    init(_ refusal: CalendarRefusal) {
+        switch refusal {
+        case .notFound: self.init(.notFound, "there is no calendar with this name")
+        case .exists: self.init(.timerExists, "there is another calendar with this name")
+        case .versionMismatch(let current):
+            self.init(
+                .versionMismatch,
+                current.map { "the calendar is at version v\($0)" } ?? "there is no calendar to match a version")
+            self.current = current
+        case .isFull: self.init(.timerLimit, "there are \(CalendarTable.most) calendars already: delete some")
+        }
     }
 
     private static func allowed(

@@ -12,7 +12,7 @@ extension Engine {
         var head: Int64
         /// The instant, in wall milliseconds.
         var wall: Int64
-        /// Timers, answers and keys that the log has to keep, and the bytes of their definitions and texts.
+        /// Timers, answers, keys and calendars that the log has to keep, and the bytes of their definitions and texts.
         var liveRecords: Int
         var liveBytes: Int
         /// Bytes of pending deliveries' events, estimated.
@@ -26,8 +26,9 @@ extension Engine {
         lock.withLock(.compaction) {
             Upkeep(
                 restarts: restarts, head: batch.head, wall: instant().wall,
-                liveRecords: scheduler.count + idempotency.count + keys.count,
-                liveBytes: scheduler.definitionBytes + idempotency.answerBytes + keys.count * Self.keyBytes,
+                liveRecords: scheduler.count + idempotency.count + keys.count + calendars.count,
+                liveBytes: scheduler.definitionBytes + idempotency.answerBytes + keys.count * Self.keyBytes
+                    + calendars.byteCount,
                 deliveryBytes: deliveryBytes,
                 carriedDeliveryBytes: carriedDeliveryBytes)
         }
@@ -49,9 +50,12 @@ extension Engine {
         var wills: [(definition: [UInt8], position: Int64)] = []
         /// Access keys.
         var keys: [AccessKey] = []
-        /// The number of entries, which are numbered in this order: bases, answers, kicks, deliveries, wills, keys.
+        var calendars: [NamedCalendar] = []
+        /// The number of entries, which are numbered in this order: bases, answers, kicks, deliveries, wills, keys,
+        /// calendars.
         var count: Int {
             bases.count + answers.count + kicks.count + deliveries.count + wills.count + keys.count
+                + calendars.count
         }
     }
 
@@ -138,7 +142,9 @@ extension Engine {
             let (definition, position) = carried.wills[index]
             return carryWill(definition, position)
         }
-        carryKey(carried.keys[index - carried.wills.count])
+        index -= carried.wills.count
+        if index < carried.keys.count { return carryKey(carried.keys[index]) }
+        carryCalendar(carried.calendars[index - carried.keys.count])
     }
 
     /// Writes the floor of versions, a drain and the progress of imports again, whose records may be in old rows.

@@ -141,6 +141,7 @@ final class LogCompaction {
                     Engine.CarriedKick(hash: hash, base: base, version: record.progress.version))
             }
             if case .key(_, let key?, _) = record.content { carried.keys.append(key) }
+            if case .calendar(let calendar) = record.content { carried.calendars.append(calendar) }
             if case .answer(let answer) = record.content { carried.answers.append((answer, record.position)) }
             if let delivery = Self.delivery(record, row) { carried.deliveries.append(delivery) }
             if case .will = record.content {

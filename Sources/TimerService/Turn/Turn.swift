@@ -246,6 +246,8 @@ public enum ServiceError: Error, Sendable, Equatable {
     case refused(TimerRefusal)
     /// The rules of access keys refused the change.
     case keyRefused(KeyRefusal)
+    /// The change of a calendar was refused.
+    case calendarRefused(CalendarRefusal)
     /// Storage takes no writes now; nothing was changed.
     case storageUnavailable
     /// More work waits for the disk than may wait; nothing was changed.

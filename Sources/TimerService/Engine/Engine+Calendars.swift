@@ -1,0 +1,36 @@
+import TimerCore
+import TimerLog
+
+/// The records of calendars.
+extension Engine {
+    /// Records a calendar as it is from here on.
+    func record(_ calendar: NamedCalendar) {
+        _ = takePosition()
+        RecordCodec.append(calendar, to: &batch.records)
+        calendars.set(calendar)
+        spent += 1 + calendar.content.bytes.count / EngineConfiguration.bytesPerChange
+        highestVersion = max(highestVersion, calendar.version)
+        if showsEarly && !coversVersions { bindBatch() }
+    }
+
+    /// Records that a calendar is deleted. A later one of its name begins above its version.
+    func recordDeletion(of calendar: NamedCalendar, _ now: Now) {
+        _ = takePosition()
+        RecordCodec.appendDeletion(
+            of: calendar.name, version: calendar.version, by: actor, at: now.wall, to: &batch.records)
+        calendars.remove(calendar.name)
+        scheduler.foldVersionFloor(calendar.version)
+        spent += 1
+    }
+
+    /// Returns the version of a calendar's next change, or of a new calendar: above all that its name has had.
+    func version(after calendar: NamedCalendar?) -> Int64 {
+        max(calendar?.version ?? scheduler.versionFloor, scheduler.lostVersions) + 1
+    }
+
+    /// Writes a calendar again whose record is in a row to be deleted, unless a later record replaces that one.
+    func carryCalendar(_ calendar: NamedCalendar) {
+        guard calendars[calendar.name]?.version == calendar.version else { return }
+        record(calendar)
+    }
+}
