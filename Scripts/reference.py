@@ -19,7 +19,7 @@ SERVER = "http://localhost:8080"
 METHODS = ("get", "post", "put", "patch", "delete")
 # What stands for a parameter in the path of an example.
 EXPORT = "5f1c8a0e6b7d4c2f9a3e1d0c8b7a6f5e"
-IN_PATHS = {"id": "tea", "action": "cancel", "slug": "not-found", "export": EXPORT}
+IN_PATHS = {"id": "tea", "name": "berlin", "action": "cancel", "slug": "not-found", "export": EXPORT}
 DELIVERY = "1898231250945671168"
 KEY = "k7c2m4xq5w3a"
 

@@ -14,6 +14,8 @@ final class ExportStream {
     /// The section that is being written.
     private enum Phase {
         case head
+        /// Calendars as they are then.
+        case calendars
         /// Timers. One that has deliveries to export is followed by them, and then written again.
         case timers
         /// Dead letters, and deliveries of deleted timers.
@@ -41,6 +43,8 @@ final class ExportStream {
     private var walksDead = true
     /// The keys that are left; nil before the first of them is written.
     private var keys: ArraySlice<AccessKey>?
+    /// The calendars that are left; nil before the first of them is written.
+    private var calendars: ArraySlice<NamedCalendar>?
     /// The timer whose deliveries are being written, and the deliveries that are left.
     private var group: (key: TimerKey, left: ArraySlice<DeliveryDetail>)?
     private var letters: ArraySlice<DeliveryDetail> = []
@@ -101,6 +105,7 @@ final class ExportStream {
         if !written.isEmpty || json.count > 0 { return send() }
         switch phase {
         case .head: writeHead()
+        case .calendars: writeCalendars()
         case .timers where group != nil: writeGroup()
         case .timers: writeTimers()
         case .letters: writeLetters()
@@ -163,7 +168,23 @@ final class ExportStream {
             export: ExportLine.drawID(), version: version, eventID: EventID(service.feed.head), at: at,
             isDrained: isDrained, showsSecrets: showsSecrets, versionFloor: floor, &json)
         lines += 1
-        phase = .timers
+        phase = .calendars
+    }
+
+    /// Writes a few calendars.
+    private func writeCalendars() {
+        if calendars == nil {
+            let table = engine.turn { turn in
+                rest = turn.head
+                return turn.calendars
+            }
+            calendars = table.all[...]
+        }
+        while json.count < APILimits.bytesPerStep, let calendar = calendars?.popFirst() {
+            CalendarLine.write(calendar, &json)
+            lines += 1
+        }
+        if calendars?.isEmpty ?? true { phase = .timers }
     }
 
     /// Writes timers up to the next one that has deliveries to export.

@@ -10,6 +10,7 @@ enum ImportLine {
     case delivery(ImportedDelivery)
     /// An access key; nil where it is left out, as its secrets are masked.
     case key(AccessKey?)
+    case calendar(NamedCalendar)
     /// The last line, with the number of lines before it.
     case end(lines: Int64)
 
@@ -36,6 +37,7 @@ enum ImportLine {
         case "delivery":
             self = .delivery(try ImportedDelivery(document, line, dropsSecrets: dropsSecrets, zones: zones))
         case "key": self = .key(try KeyLine.read(line, dropsSecrets: dropsSecrets))
+        case "calendar": self = .calendar(try CalendarLine.read(line, zones: zones))
         case "end":
             try line.allow(["end", "lines"])
             self = .end(lines: try line.required("lines", in: 0...(.max)))

@@ -32,6 +32,7 @@ final class ImportRun {
     private var done = 0
     private var newTimers = 0
     private var newKeys = 0
+    private var newCalendars = 0
     private var isLast = false
     private var isCopy: Bool
     private var counts = (timers: 0, deliveries: 0, skipped: 0)
@@ -93,7 +94,7 @@ final class ImportRun {
                     pointer: "/lines")
             }
             isLast = true
-        case .timer, .delivery, .key:
+        case .timer, .delivery, .key, .calendar:
             guard !isFirst else {
                 throw Problem(.invalidRequest, "an export begins with the line `export`", pointer: "")
             }
@@ -150,6 +151,10 @@ final class ImportRun {
                 guard check(key, turn, item.line) else { return }
                 continue
             }
+            if case .calendar(let calendar) = item.content {
+                guard check(calendar, turn, item.line) else { return }
+                continue
+            }
             guard case .timer(let timer) = item.content else { continue }
             let key = key(timer.id)
             if !timer.isAgain && !turn.exists(key) { newTimers += 1 }
@@ -171,7 +176,11 @@ final class ImportRun {
             return
         }
         guard turn.accessKeys.count + newKeys <= KeyRing.most else {
-            problem = Problem(.isFull)
+            problem = Problem(KeyRefusal.isFull)
+            return
+        }
+        guard turn.calendars.count + newCalendars <= CalendarTable.most else {
+            problem = Problem(CalendarRefusal.isFull)
             return
         }
         phase = .apply
@@ -184,6 +193,18 @@ final class ImportRun {
         do throws(ServiceError) {
             if turn.accessKeys[key.id] == nil { newKeys += 1 }
             _ = try turn.takenKey(key, request.policy, by: request.grantor)
+            return true
+        } catch {
+            problem = request.problem(Problem(error, timer: []), line: line)
+            return false
+        }
+    }
+
+    /// Checks whether a calendar may be taken. Returns false where the part is refused.
+    private func check(_ calendar: NamedCalendar, _ turn: borrowing Turn, _ line: Int) -> Bool {
+        do throws(ServiceError) {
+            if turn.calendars[calendar.name] == nil { newCalendars += 1 }
+            _ = try turn.takenCalendar(calendar, request.policy)
             return true
         } catch {
             problem = request.problem(Problem(error, timer: []), line: line)
@@ -254,6 +275,8 @@ final class ImportRun {
                 counts.skipped += 1
                 return
             }
+        case .calendar(let calendar):
+            if try !turn.takeCalendar(calendar, request.policy) { counts.skipped += 1 }
         case .timer(let timer):
             var definition = timer.definition
             let isTaken = try turn.take(

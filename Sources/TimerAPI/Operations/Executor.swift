@@ -23,7 +23,7 @@ struct Executor {
             var problem = Problem(error, timer: ticket.parameter)
             // The id belongs to no timer: its creation was refused.
             if case .create = ticket.operation, error != .refused(.exists) { problem.timer = nil }
-            if case .refused(.versionMismatch(let current?)) = error,
+            if let current = problem.current,
                 let tags = ticket.exchange.list("if-match"), let fault = Conditions.fault(ofIfMatch: tags, at: current)
             {
                 problem.detail = fault
@@ -117,6 +117,7 @@ struct Executor {
         case .deliveries(let operation): return try perform(operation, ticket, turn)
         case .drain, .importPart, .importState: return try move(ticket, turn)
         case .keys(let request): try perform(request, ticket, turn)
+        case .calendars(let request): try perform(request, ticket, turn)
         case .stream(let plan): try open(plan, ticket, turn)
         case .subscribe(let plan): try subscribe(plan, ticket, turn)
         }

@@ -36,6 +36,7 @@ enum Operation {
     case importPart(ImportRun)
     case importState(ImportState)
     indirect case keys(KeyRequest)
+    indirect case calendars(CalendarRequest)
     indirect case stream(StreamPlan)
     /// Subscribes a stream that is admitted: activates the timer if it still waits for a subscriber.
     indirect case subscribe(StreamPlan)
@@ -49,6 +50,7 @@ enum Operation {
             2 * min(run.limit * APILimits.timerBytes, APILimits.pageBytes + APILimits.timerBytes)
         case .deliveries(.list(let run)):
             min(run.limit * APILimits.timerBytes, APILimits.pageBytes + APILimits.timerBytes)
+        case .calendars(.list(let page)): page.mostBytes
         case .batch(let run): run.mostAnswerBytes
         default: 0
         }

@@ -23,6 +23,7 @@ enum Outcome {
     indirect case delivery(DeliveryEntry)
     case deliveries(DeliveryListRun)
     indirect case keys(KeyAnswer)
+    indirect case calendars(CalendarAnswer)
     /// A stream of events.
     indirect case stream(StreamPlan)
     /// The positions of the parts of a stored answer, which are shown, or after which a request under way goes on.

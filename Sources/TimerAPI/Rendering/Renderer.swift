@@ -24,6 +24,7 @@ enum Renderer {
         case .delivery(let entry): fillJSON(ticket) { DeliveryJSON.write(entry, &$0) }
         case .deliveries(let run): fillDeliveries(run, ticket)
         case .keys(let answer): fillKeys(answer, ticket)
+        case .calendars(let answer): fill(answer, ticket)
         case .stored(let stored): fill(stored, ticket)
         case .html(let page): page.fill(ticket.exchange)
         case .document(let document): document.fill(ticket.exchange)
@@ -37,7 +38,7 @@ enum Renderer {
     }
 
     /// Fills the response with what `body` writes.
-    private static func fillJSON(_ ticket: Ticket, _ body: (inout JSONWriter) -> Void) {
+    static func fillJSON(_ ticket: Ticket, _ body: (inout JSONWriter) -> Void) {
         ticket.exchange.response.add("Content-Type", "application/json")
         body(&ticket.scratch.json)
         ticket.scratch.json.append(0..<ticket.scratch.json.count, to: &ticket.exchange.response.body)
@@ -98,15 +99,9 @@ enum Renderer {
             ticket.exchange.response.status = 204
             return
         }
-        ticket.exchange.response.add("ETag", upTo: Conditions.longestTag) { Conditions.appendTag(version, to: &$0) }
+        fillTag(version, ticket)
         ticket.exchange.response.add("Event-Id", upTo: EventID.width) { eventID.append(to: &$0) }
-        let isRead = ticket.exchange.method == .get || ticket.exchange.method == .head
-        if isRead, let value = ticket.exchange.list("if-none-match"),
-            Conditions.ifNoneMatch(value, names: version)
-        {
-            ticket.exchange.response.status = 304
-            return
-        }
+        if isUnchanged(version, ticket) { return }
         ticket.exchange.response.status = status
         if status == 201 {
             let id = ticket.parameter
@@ -116,6 +111,20 @@ enum Renderer {
             }
         }
         fillJSON(ticket) { TimerJSON.write(ticket.view, seesMasks: principal.seesMasks, &$0) }
+    }
+
+    /// Adds the entity tag of a version.
+    static func fillTag(_ version: Int64, _ ticket: Ticket) {
+        ticket.exchange.response.add("ETag", upTo: Conditions.longestTag) { Conditions.appendTag(version, to: &$0) }
+    }
+
+    /// Whether the client that reads has the version already; the status is 304 then.
+    static func isUnchanged(_ version: Int64, _ ticket: Ticket) -> Bool {
+        let isRead = ticket.exchange.method == .get || ticket.exchange.method == .head
+        guard isRead, let value = ticket.exchange.list("if-none-match"), Conditions.ifNoneMatch(value, names: version)
+        else { return false }
+        ticket.exchange.response.status = 304
+        return true
     }
 
     private static func fillFires(_ fires: [Int64], _ ticket: Ticket) {
@@ -170,6 +179,13 @@ enum Renderer {
     /// Adds the headers of a page: the id up to which it reflects events, and the link to the next page.
     private static func fillPageHead(_ head: EventID?, next: String?, _ ticket: Ticket) {
         ticket.exchange.response.add("Event-Id", (head ?? .beginning).text)
+        addLink(next: next, ticket)
+    }
+
+    /// Adds the link to the next page.
+    ///
+    /// - Parameter next: the cursor of that page; nil if there is none.
+    static func addLink(next: String?, _ ticket: Ticket) {
         guard let next else { return }
         ticket.exchange.response.add(
             "Link", "<\(nextTarget(ticket.route, ticket.target.parameters, next))>; rel=\"next\"")

@@ -121,6 +121,7 @@ struct RequestReader {
             request.grantor = ticket.principal.grantor
             return .importPart(try ImportRun(request, siphash: siphash, zones: zones))
         case .keys, .key, .keyRotate, .keySelf: return .keys(try keyRequest(ticket))
+        case .calendars, .calendar, .calendarOpen: return .calendars(try calendarRequest(ticket))
         case .importState:
             try requireNoParameters(ticket)
             return .importState(try ImportState(ticket.parameter))
@@ -201,7 +202,7 @@ struct RequestReader {
         }
     }
 
-    private func condition(_ ticket: Ticket) -> VersionCondition {
+    func condition(_ ticket: Ticket) -> VersionCondition {
         ticket.exchange.list("if-match").map { Conditions.ifMatch($0) } ?? .none
     }
 

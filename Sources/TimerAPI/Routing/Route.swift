@@ -8,6 +8,7 @@ enum Route: Int, CaseIterable {
     case metrics, stats, statsDue, statsHistory, cluster, preview, events
     case drain, export, importPart, importState
     case keys, key, keyRotate, keySelf
+    case calendars, calendar, calendarOpen
     case deliveries, redrive, delivery, deliveryRedrive
     case timers, batch, bulk, timer, webhookTest, timerNext, timerEvents, timerWait
     case activate, suspend, resume, cancel, kick, fire, reschedule
@@ -37,6 +38,9 @@ enum Route: Int, CaseIterable {
         case .key: "/v1/keys/{id}"
         case .keyRotate: "/v1/keys/{id}/rotate"
         case .keySelf: "/v1/keys/self"
+        case .calendars: "/v1/calendars"
+        case .calendar: "/v1/calendars/{name}"
+        case .calendarOpen: "/v1/calendars/{name}/open"
         case .deliveries: "/v1/deliveries"
         case .redrive: "/v1/deliveries/redrive"
         case .delivery: "/v1/deliveries/{id}"
@@ -59,6 +63,7 @@ enum Route: Int, CaseIterable {
         case .timers, .keys: [.get, .post]
         case .timer: [.get, .put, .patch, .delete]
         case .key: [.get, .patch, .delete]
+        case .calendar: [.get, .put, .delete]
         case .delivery: [.get, .delete]
         case .drain: [.post, .delete]
         case .preview, .batch, .bulk, .redrive, .deliveryRedrive, .importPart, .keyRotate, .webhookTest:

@@ -50,6 +50,8 @@ extension Route {
         case .metrics, .stats, .statsDue, .statsHistory, .preview: .read(.any)
         case .cluster, .drain, .export, .importPart, .importState, .keys, .key, .keyRotate: .admin
         case .keySelf: .anyKey
+        case .calendars, .calendarOpen: .read(.any)
+        case .calendar: reads ? .read(.any) : .write(.any)
         case .timers: reads ? .read(.any) : .write(.inBody)
         case .batch: .kick(.inBody)
         case .bulk: .write(.any)

@@ -27,6 +27,7 @@ enum Routing {
         if parts.count == 2 && parts.has("cluster", at: 1) { return .route(.cluster, parameter: []) }
         if parts.count == 2 && parts.has("drain", at: 1) { return .route(.drain, parameter: []) }
         if parts.has("keys", at: 1) { return matchKeys(parts) }
+        if parts.has("calendars", at: 1) { return matchCalendars(parts) }
         if parts.count == 2 && parts.has("export", at: 1) { return .route(.export, parameter: []) }
         if parts.count == 2 && parts.has("import", at: 1) { return .route(.importPart, parameter: []) }
         if parts.count == 3 && parts.has("import", at: 1) { return .route(.importState, parameter: parts[2]) }
@@ -81,6 +82,15 @@ enum Routing {
         case 3 where parts.has("self", at: 2): .route(.keySelf, parameter: [])
         case 3: .route(.key, parameter: parts[2])
         case 4 where parts.has("rotate", at: 3): .route(.keyRotate, parameter: parts[2])
+        default: .unknown
+        }
+    }
+
+    private static func matchCalendars(_ parts: PathParts) -> RouteMatch {
+        switch parts.count {
+        case 2: .route(.calendars, parameter: [])
+        case 3: .route(.calendar, parameter: parts[2])
+        case 4 where parts.has("open", at: 3): .route(.calendarOpen, parameter: parts[2])
         default: .unknown
         }
     }

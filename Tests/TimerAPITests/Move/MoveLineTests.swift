@@ -131,7 +131,7 @@ struct MoveLineTests {
         #expect(throws: Problem.self) { try read(Self.delivery(more)) }
     }
 
-    @Test(arguments: ["calendar", "namespace", "idempotencyKey", "x"])
+    @Test(arguments: ["calendars", "namespace", "idempotencyKey", "x"])
     func `lines of other types are refused by their name`(_ name: String) {
         #expect {
             _ = try read(Array("{\"\(name)\": {}}".utf8))

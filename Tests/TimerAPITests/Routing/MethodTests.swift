@@ -42,8 +42,8 @@ struct MethodTests {
             let client = RawClient(port: try server.port)
             client.send("HEAD \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             let answer = String(decoding: client.rest(), as: UTF8.self)
-            let isThere = route != .delivery && route != .importState && route != .key
-            #expect(RawClient.statuses(in: answer) == [isThere ? 200 : 404], "\(target)")
+            let absent: [Route] = [.delivery, .importState, .key, .calendar, .calendarOpen]
+            #expect(RawClient.statuses(in: answer) == [absent.contains(route) ? 404 : 200], "\(target)")
             #expect(answer.hasSuffix("\r\n\r\n") && answer.split(separator: "\r\n\r\n").count == 1, "\(target)")
         }
     }
@@ -56,6 +56,7 @@ struct MethodTests {
             "/v1/schedules", "//v1/timers", "/openapi", "/docs/x", "/problems", "/problems/no-such",
             "/v1/timers//suspend", "/v1/timers/", "/v1/timers//events", "/v1/timers/x/", "/v1/timers/bulk/explode",
             "/v1/timers/bulk/", "/v1//timers", "/v1/deliveries/", "/v1/timers/x/pause", "/problems/",
+            "/v1/calendars/", "/v1/calendars/x/closed", "/v1/calendars/x/open/y",
         ]
         for path in paths {
             for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "BREW"] {
