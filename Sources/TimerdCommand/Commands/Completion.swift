@@ -69,14 +69,23 @@ enum Completions {
         .custom { words, _, prefix in ids(words, RequestTarget("v1", "keys"), "keys").filter { $0.hasPrefix(prefix) } }
     }
 
+    /// The names of calendars.
+    static var calendars: CompletionKind {
+        .custom { words, _, prefix in
+            ids(words, RequestTarget("v1", "calendars"), "calendars", member: "name").filter { $0.hasPrefix(prefix) }
+        }
+    }
+
     /// Returns the ids of a page; none where the server does not answer, since a completion must not fail.
-    private static func ids(_ words: [String], _ target: RequestTarget, _ items: StaticString) -> [String] {
+    private static func ids(
+        _ words: [String], _ target: RequestTarget, _ items: StaticString, member: StaticString = "id"
+    ) -> [String] {
         var target = target
         target.add("limit", String(mostIDs))
         do throws(Failure) {
             let service = try ClientFlags(words: words).client(timeoutMs: timeoutMs)
             let response = try service.send(HTTPRequest(.get, target.text))
-            return try JSONObject(response).objects(items).compactMap { $0["id"] }
+            return try JSONObject(response).objects(items).compactMap { $0[member] }
         } catch {
             return []
         }

@@ -43,7 +43,7 @@ struct Timerd: ParsableCommand {
             CommandGroup(name: "Event", subcommands: [Watch.self, Events.self]),
             CommandGroup(name: "Webhook", subcommands: [Deliveries.self, Redrive.self, Listen.self]),
             CommandGroup(name: "Access", subcommands: [Keys.self]),
-            CommandGroup(name: "Schedule", subcommands: [Preview.self]),
+            CommandGroup(name: "Schedule", subcommands: [Preview.self, Calendars.self]),
             CommandGroup(name: "Data", subcommands: [Log.self, Backup.self, Store.self, Cluster.self]),
             CommandGroup(name: "Move", subcommands: [Drain.self, Undrain.self, Export.self, Import.self]),
             CommandGroup(name: "Shell", subcommands: [Completion.self]),
