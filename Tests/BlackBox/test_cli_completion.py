@@ -31,7 +31,7 @@ def bash(line, server=None):
 
 
 def test_commands_and_flags():
-    assert bash("timerd ca") == ["cancel"]
+    assert bash("timerd ca") == ["cancel", "calendars"]
     assert bash("timerd deliveries dr") == ["drop"]
     assert bash("timerd list --lab") == ["--label"]
 
@@ -51,6 +51,8 @@ def test_ids_are_asked_of_the_server(server, name):
         assert set(bash(f"timerd {command} {name}-7", server.url)) == sevens, command
     assert bash(f"timerd get {name}-178", server.url) == [f"{name}-178"]
     assert len(bash(f"timerd get {name}-", server.url)) == 50
+    server.client.put(f"/v1/calendars/{name}", {"timeZone": "UTC", "week": {"mon": ["09:00-17:00"]}}).expect(201)
+    assert bash(f"timerd calendars get {name}", server.url) == [name]
 
 
 def test_a_server_that_is_not_there_offers_nothing():

@@ -33,6 +33,9 @@ TABLE = """
     /v1/export                      GET admin
     /v1/import                      POST admin
     /v1/import/{export}             GET admin
+    /v1/calendars                   GET read
+    /v1/calendars/{name}            GET read      PUT write       DELETE write
+    /v1/calendars/{name}/open       GET read
     /v1/keys                        GET admin     POST admin
     /v1/keys/self                   GET any
     /v1/keys/{id}                   GET admin     PATCH admin     DELETE admin
@@ -96,7 +99,7 @@ def ask(client, method, path):
     body = {"json": {}} if method in ("POST", "PUT", "PATCH") else {}
     if path in ("/v1/timers/batch", "/v1/import"):
         body = {"body": f'{{"command":"kick","id":"{ABSENT}"}}\n', "content_type": "application/x-ndjson"}
-    for name, value in (("{id}", ABSENT), ("{action}", "cancel"), ("{slug}", "not-found"), ("{export}", "a" * 32)):
+    for name, value in (("{id}", ABSENT), ("{name}", ABSENT), ("{action}", "cancel"), ("{slug}", "not-found"), ("{export}", "a" * 32)):
         path = path.replace(name, value)
     return client.request(method, path + QUERIES.get(path, ""), **body)
 
