@@ -54,7 +54,7 @@ def test_a_declaration_without_from_keeps_the_one_that_is_stored(api, name):
     assert api.put(f"{target}&dryRun=true", {**body, "from": FUTURE}).expect(200).json == {"differs": ["/from"]}
     changed = api.put(target, {"rrule": "FREQ=WEEKLY", "exdates": ["2031-03-05T08:00:00Z"]}).expect(200)
     assert api.put(f"{target}&dryRun=true", {"every": "1h"}).expect(200).json == {
-        "differs": ["/rrule", "/timeZone", "/from", "/exdates", "/every"]}
+        "differs": ["/rrule", "/timeZone", "/from", "/exdates", "/onClosed", "/every"]}
     assert changed.etag != made.etag and changed.json["from"] == made.json["from"] and changed.json["rdates"] == []
 
 

@@ -10,3 +10,8 @@ extension CalendarContent {
             week: Array("{\"mon\":[\(texts)]}".utf8), dates: Array("{}".utf8))
     }
 }
+
+extension TimerClock {
+    /// The clocks of timers that go by no calendar.
+    public static let withoutCalendar = allCases.filter { $0 != .working }
+}

@@ -10,7 +10,9 @@ extension TimerRules {
             .every(period, first: .at(wall - near)), .watchdog(period),
         ]
         var rules = TimerRules(schedules.randomElement(using: &generator) ?? .after(near))
-        if !rules.schedule.isCalendar { rules.clock = TimerClock.allCases.randomElement(using: &generator) ?? .wall }
+        if !rules.schedule.isCalendar {
+            rules.clock = TimerClock.withoutCalendar.randomElement(using: &generator) ?? .wall
+        }
         rules.mode = RepeatMode.allCases.randomElement(using: &generator) ?? .fixedRate
         rules.start = generator.chance(oneIn: 4) ? .manual : .now
         if rules.schedule.kind == .watchdog {
@@ -38,6 +40,7 @@ extension TimerProgress {
         progress.state = TimerState.allCases.randomElement(using: &generator) ?? .idle
         progress.flags = TimerProgress.Flags(rawValue: UInt8.random(in: 0...15, using: &generator))
         progress.version = generator.number()
+        if progress.version % 3 == 0 { progress.edition = UInt8(truncatingIfNeeded: progress.version) }
         progress.updatedAt = generator.number() / 4
         progress.due = generator.number()
         progress.lastFiredAt = generator.chance(oneIn: 3) ? 0 : generator.number() / 4

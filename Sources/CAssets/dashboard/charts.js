@@ -25,8 +25,8 @@ const charts = {
     if (!seen.at) this.slots.set(slot, {fires: seen.fires + 1});
   },
 
-  // Takes the server's points over: a point is of the slot that holds the middle of its interval. One that came late may
-  // share its slot with the next one, and leave the slot before free.
+  // Takes the server's points over: a point is of the slot that holds the middle of its interval. One that came late
+  // may share its slot with the next one, and leave the slot before free.
   learn(points) {
     for (const point of points) {
       const slot = Math.floor((Date.parse(point.at) - SLOT_MS / 2) / SLOT_MS);

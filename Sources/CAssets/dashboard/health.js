@@ -97,8 +97,8 @@ const health = {
     }, 300);
   },
 
-  // How many timers are stalled and overdue, undefined where that is not read yet. The server's figures count where this
-  // page does not hold all timers.
+  // How many timers are stalled and overdue, undefined where that is not read yet. The server's figures count where
+  // this page does not hold all timers.
   trouble() {
     if (store.isCut || store.scope) {
       return {stalled: charts.newest("stalled"), overdue: timeline.json?.overdue};

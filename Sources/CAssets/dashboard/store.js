@@ -185,8 +185,14 @@ function serverFilter() {
   return byLabel + (states.size ? `&state=${[...states]}` : "") + byTrouble + byDue;
 }
 
-// A timer's schedule in a few words.
-function schedule({cron, rrule, rdates = [], exdates = [], timeZone, every, watchdog, misses, at, after}) {
+// A timer's schedule in a few words, with its calendar.
+function schedule(timer) {
+  const {clock, calendar} = timer;
+  const hours = clock === "working" ? ` · working time by ${calendar}` : calendar ? ` · by ${calendar}` : "";
+  return instants(timer) + hours;
+}
+
+function instants({cron, rrule, rdates = [], exdates = [], timeZone, every, watchdog, misses, at, after}) {
   const dates = (rdates.length ? ` + ${rdates.length}` : "") + (exdates.length ? ` − ${exdates.length}` : "");
   const expected = (cron || rrule) && `${cron ?? rrule}${dates} · ${timeZone}`;
   if (watchdog) return `watchdog ${watchdog}${misses > 1 ? ` × ${misses}` : ""}${expected ? ` · ${expected}` : ""}`;

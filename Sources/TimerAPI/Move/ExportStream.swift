@@ -43,8 +43,7 @@ final class ExportStream {
     private var walksDead = true
     /// The keys that are left; nil before the first of them is written.
     private var keys: ArraySlice<AccessKey>?
-    /// The calendars that are left; nil before the first of them is written.
-    private var calendars: ArraySlice<NamedCalendar>?
+    private var calendars = ExportedCalendars()
     /// The timer whose deliveries are being written, and the deliveries that are left.
     private var group: (key: TimerKey, left: ArraySlice<DeliveryDetail>)?
     private var letters: ArraySlice<DeliveryDetail> = []
@@ -163,6 +162,8 @@ final class ExportStream {
             head = turn.head
             floor = turn.versionFloor
             at = turn.now.wall
+            calendars.add(turn.calendars.all)
+            rest = turn.head
         }
         ExportLine.writeHead(
             export: ExportLine.drawID(), version: version, eventID: EventID(service.feed.head), at: at,
@@ -173,18 +174,8 @@ final class ExportStream {
 
     /// Writes a few calendars.
     private func writeCalendars() {
-        if calendars == nil {
-            let table = engine.turn { turn in
-                rest = turn.head
-                return turn.calendars
-            }
-            calendars = table.all[...]
-        }
-        while json.count < APILimits.bytesPerStep, let calendar = calendars?.popFirst() {
-            CalendarLine.write(calendar, &json)
-            lines += 1
-        }
-        if calendars?.isEmpty ?? true { phase = .timers }
+        lines += calendars.write(&json, upTo: APILimits.bytesPerStep)
+        if calendars.areWritten { phase = .timers }
     }
 
     /// Writes timers up to the next one that has deliveries to export.
@@ -208,6 +199,7 @@ final class ExportStream {
                 turn.copy(member.slot, into: &view)
                 bytes += view.definition.count
                 views.append(view)
+                calendars.add(of: view, turn)
                 after = member.place
                 let departing = turn.departing(member.slot)
                 if !departing.isEmpty {
@@ -220,6 +212,7 @@ final class ExportStream {
             }
             rest = turn.head
         }
+        lines += calendars.write(&json)
         for (index, view) in views.enumerated() {
             let isHeld = group != nil && index + 1 == views.count
             ExportLine.write(view, isHeld: isHeld, isAgain: false, showsSecrets: showsSecrets, &json)
@@ -243,11 +236,13 @@ final class ExportStream {
                 var copy = TimerView()
                 turn.copy(slot, into: &copy)
                 view = copy
+                calendars.add(of: copy, turn)
             }
             rest = turn.head
         }
         group = nil
         guard let view else { return }
+        lines += calendars.write(&json)
         ExportLine.write(view, isHeld: false, isAgain: true, showsSecrets: showsSecrets, &json)
         lines += 1
     }

@@ -33,6 +33,8 @@ final class ImportRun {
     private var newTimers = 0
     private var newKeys = 0
     private var newCalendars = 0
+    /// The calendars of the part.
+    private var calendarNames: Set<CalendarName> = []
     private var isLast = false
     private var isCopy: Bool
     private var counts = (timers: 0, deliveries: 0, skipped: 0)
@@ -156,6 +158,7 @@ final class ImportRun {
                 continue
             }
             guard case .timer(let timer) = item.content else { continue }
+            guard checkCalendar(of: timer, turn, item.line) else { return }
             let key = key(timer.id)
             if !timer.isAgain && !turn.exists(key) { newTimers += 1 }
             guard request.policy == .fail,
@@ -204,12 +207,24 @@ final class ImportRun {
     private func check(_ calendar: NamedCalendar, _ turn: borrowing Turn, _ line: Int) -> Bool {
         do throws(ServiceError) {
             if turn.calendars[calendar.name] == nil { newCalendars += 1 }
+            calendarNames.insert(calendar.name)
             _ = try turn.takenCalendar(calendar, request.policy)
             return true
         } catch {
             problem = request.problem(Problem(error, timer: []), line: line)
             return false
         }
+    }
+
+    /// Checks whether the calendar of a timer is here, or comes with the part. Returns false where the part is refused.
+    private func checkCalendar(of timer: ImportedTimer, _ turn: borrowing Turn, _ line: Int) -> Bool {
+        guard let name = Definition.calendarName(timer.definition.span), turn.calendars[name] == nil,
+            !calendarNames.contains(name), !timer.arrival.progress.state.hasEnded
+        else { return true }
+        let text = String(decoding: name.bytes, as: UTF8.self)
+        let missing = Problem(.invalidSchedule, "there is no calendar `\(text)`", pointer: "/calendar")
+        problem = request.problem(missing, line: line)
+        return false
     }
 
     /// Whether no other request has gone on with the import since this one looked; otherwise the part is refused.

@@ -174,6 +174,8 @@ enum RefusalCodec {
         case .timerLimit(let limit):
             bytes.append(7)
             ByteCoding.append(UInt64(limit), to: &bytes)
+        case .missingCalendar(let state, let restartable, let isWatchdog):
+            bytes += [8, state.rawValue, restartable ? 1 : 0, isWatchdog ? 1 : 0]
         }
     }
 
@@ -204,6 +206,11 @@ enum RefusalCodec {
             return .invalidSchedule(pointer: pointer, reason: reason)
         case 7:
             return ByteCoding.read(bytes, &offset).map { .timerLimit(Int(truncatingIfNeeded: $0)) }
+        case 8:
+            guard let state = state(bytes, &offset), let restartable = flag(bytes, &offset),
+                let isWatchdog = flag(bytes, &offset)
+            else { return nil }
+            return .missingCalendar(state: state, restartable: restartable, isWatchdog: isWatchdog)
         default: return nil
         }
     }

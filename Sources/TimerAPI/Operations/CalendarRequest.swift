@@ -5,7 +5,7 @@ import WireJSON
 
 /// The work that a request about calendars asks for.
 enum CalendarRequest {
-    case put(CalendarName, CalendarContent, VersionCondition, unless: VersionCondition)
+    case put(CalendarName, CalendarContent, OpenHours?, VersionCondition, unless: VersionCondition)
     case list(CalendarPage)
     case show(CalendarName)
     case open(CalendarName, OpenTime)
@@ -47,7 +47,8 @@ extension RequestReader {
         try requireNoParameters(ticket)
         let content = try CalendarFields(ticket.document).content(of: name, zones: zones)
         let unless = ticket.exchange.list("if-none-match").map { Conditions.ifNoneMatch($0) } ?? .none
-        return .put(name, content, condition(ticket), unless: unless)
+        // Here, as the engine's lock is not held.
+        return .put(name, content, content.openHours(in: zones), condition(ticket), unless: unless)
     }
 }
 
@@ -56,8 +57,9 @@ extension Executor {
     func perform(_ request: CalendarRequest, _ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) {
         defer { ticket.rest(on: turn.head) }
         switch request {
-        case .put(let name, let content, let condition, let unless):
-            let (calendar, isNew) = try turn.putCalendar(name, content, if: condition, unless: unless)
+        case .put(let name, let content, let hours, let condition, let unless):
+            let (calendar, isNew) = try turn.putCalendar(
+                name, content, made: hours, if: condition, unless: unless)
             ticket.outcome = .calendars(.calendar(calendar, status: isNew ? 201 : 200))
         case .list(let page): ticket.outcome = .calendars(.page(page, turn.calendars))
         case .show(let name): ticket.outcome = .calendars(.calendar(try find(name, turn), status: 200))

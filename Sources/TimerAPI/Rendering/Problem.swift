@@ -6,7 +6,7 @@ import WireJSON
 /// One problem of one request, after RFC 9457.
 package struct Problem: Error {
     var kind: ProblemKind
-    var detail: String
+    package var detail: String
     /// The status code, if it differs from the kind's usual one.
     var status: Int?
     /// The JSON pointer of the part of the body at fault.
@@ -30,6 +30,8 @@ package struct Problem: Error {
     /// Whether the credential at fault is that of a server which forwards, and not that of a client.
     var isOfServer = false
     var current: Int64?
+    /// The number of timers that go by the calendar that was to be deleted.
+    var timers: Int?
     var outcome: String?
     var oldest: EventID?
     var newest: EventID?
@@ -96,6 +98,7 @@ package struct Problem: Error {
         if let current {
             json.member("current", current)
         }
+        if let timers { json.member("timers", Int64(timers)) }
         writeText(&json, "oldest", oldest?.text)
         writeText(&json, "newest", newest?.text)
         writeText(&json, "owner", owner)
@@ -178,6 +181,12 @@ extension Problem {
             self.state = state
             command = "patch"
             allowed = Self.allowed(state, restartable, isWatchdog: isWatchdog)
+        case .missingCalendar(let state, let restartable, let isWatchdog):
+            self.init(
+                .illegalTransition, "the timer's calendar is deleted: make it again, or give the timer another one")
+            self.state = state
+            command = "activate"
+            allowed = Self.allowed(state, restartable, isWatchdog: isWatchdog)
         case .notAWatchdog(let state, let restartable):
             self.init(.notAWatchdog, "this timer is not a watchdog")
             self.state = state
@@ -206,6 +215,9 @@ extension Problem {
                 .versionMismatch,
                 current.map { "the calendar is at version v\($0)" } ?? "there is no calendar to match a version")
             self.current = current
+        case .inUse(let timers):
+            self.init(.calendarInUse, "timers go by the calendar, and have not ended")
+            self.timers = timers
         case .isFull: self.init(.timerLimit, "there are \(CalendarTable.most) calendars already: delete some")
         }
     }

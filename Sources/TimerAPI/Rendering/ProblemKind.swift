@@ -28,6 +28,7 @@ enum ProblemKind: String, CaseIterable {
     case stillRunning = "still-running"
     case notImplemented = "not-implemented"
     case internalError = "internal-error"
+    case calendarInUse = "calendar-in-use"
 
     /// Finds the kind that a path component names; nil if there is none.
     init?(slug: [UInt8]) { self.init(rawValue: String(decoding: slug, as: UTF8.self)) }
@@ -40,7 +41,7 @@ enum ProblemKind: String, CaseIterable {
         case .crossOrigin, .forbidden: 403
         case .notFound: 404
         case .methodNotAllowed: 405
-        case .illegalTransition, .notAWatchdog, .timerExists, .idempotencyInProgress, .stillRunning: 409
+        case .illegalTransition, .notAWatchdog, .timerExists, .idempotencyInProgress, .stillRunning, .calendarInUse: 409
         case .eventsExpired: 410
         case .versionMismatch: 412
         case .tooLarge: 413
@@ -71,6 +72,7 @@ enum ProblemKind: String, CaseIterable {
         case .idempotencyMismatch: "The idempotency key was used for another request"
         case .idempotencyInProgress: "The first request with this idempotency key is under way"
         case .timerLimit: "There are as many as may be"
+        case .calendarInUse: "Timers go by the calendar"
         case .streamLimit: "There are as many streams as may be"
         case .eventsExpired: "Events after that point are no longer kept"
         case .overloaded: "More is under way than the server holds"
@@ -114,6 +116,8 @@ enum ProblemKind: String, CaseIterable {
         case .timerLimit:
             "`detail` says of what. Delete timers, or start the server with a larger `--max-timers`; revoke keys; delete "
                 + "calendars."
+        case .calendarInUse:
+            "`timers` is their number. Cancel or delete them, or give them another `calendar`, and delete this one then."
         case .streamLimit: "Close streams, or start the server with a larger `--max-streams`."
         case .eventsExpired: "List the timers again, then follow from the list's `Event-Id`."
         case .overloaded: "Repeat the request after `Retry-After`. `outcome` is `none`: nothing was changed."

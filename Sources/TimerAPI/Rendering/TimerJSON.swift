@@ -49,18 +49,28 @@ public enum TimerJSON {
     }
 
     static func writeSchedule(_ rules: TimerRules, _ json: inout JSONWriter) {
-        write(rules.schedule, &json)
+        let isWorking = rules.clock == .working
+        write(rules.schedule, isWorking, &json)
+        let isShaped = rules.schedule.isCalendar || rules.grace != nil
+        guard isShaped || rules.schedule.kind != .watchdog else { return }
+        if let calendar = rules.calendar {
+            json.member("calendar", text: calendar.name.bytes)
+        } else {
+            json.member("calendar", nil)
+        }
+        let usual: ClosedPolicy = if case .at = rules.schedule { .next } else { .skip }
+        if isShaped { json.member("onClosed", (rules.calendar?.onClosed ?? usual).name) }
     }
 
-    private static func write(_ schedule: Schedule, _ json: inout JSONWriter) {
+    private static func write(_ schedule: Schedule, _ isWorking: Bool = false, _ json: inout JSONWriter) {
         switch schedule {
         case .after(let delay):
-            json.member("after", duration: delay)
+            json.member("after", duration: delay, inHours: isWorking)
         case .at(let instant):
             json.member("at", instant: instant)
         case .every(let period, let first):
-            json.member("every", duration: period)
-            if case .after(let delay) = first { json.member("after", duration: delay) }
+            json.member("every", duration: period, inHours: isWorking)
+            if case .after(let delay) = first { json.member("after", duration: delay, inHours: isWorking) }
             if case .at(let instant) = first { json.member("at", instant: instant) }
             if case .local(let instant, let zone) = first {
                 json.member("at", instant: instant)
@@ -80,7 +90,7 @@ public enum TimerJSON {
             json.member("watchdog", duration: period)
         case .expecting(let schedule, let grace):
             json.member("watchdog", duration: grace)
-            write(schedule, &json)
+            write(schedule, false, &json)
         }
     }
 
@@ -120,7 +130,7 @@ public enum TimerJSON {
         json.member("updatedAt", instant: progress.updatedAt)
         json.member("version", progress.version)
         json.member("nextFireAt", instant: progress.nextFireAt(rules, view.now))
-        json.member("remaining", duration: remaining(view, rules))
+        json.member("remaining", duration: remaining(view, rules), inHours: rules.clock == .working)
         json.member("lastFiredAt", instant: progress.lastFiredAt == 0 ? nil : progress.lastFiredAt)
         json.member("fireCount", progress.fireCount)
         json.member("missedCount", progress.missedCount)
@@ -146,6 +156,8 @@ public enum TimerJSON {
     /// left; nil for any other. A suspended watchdog has none, since it resumes with its full period.
     private static func remaining(_ view: TimerView, _ rules: TimerRules) -> Int64? {
         switch view.progress.state {
+        case .running where view.progress.nextFireAt(rules, view.now) != nil && rules.clock == .working:
+            return view.workingLeft
         case .running where view.progress.nextFireAt(rules, view.now) != nil:
             // Due instants are rounded up, so now is as well: otherwise a full period would show a millisecond more.
             return max(0, view.progress.fireDue(rules, view.now) - view.now.ceiling(on: rules.clock))

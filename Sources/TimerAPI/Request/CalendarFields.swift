@@ -1,8 +1,8 @@
-import TimerCore
+package import TimerCore
 import WireJSON
 
 /// Reads a calendar: the body of a PUT, or the part of an export's line.
-struct CalendarFields {
+package struct CalendarFields {
     /// The rule of calendars' names.
     static let nameRule =
         "a calendar's name is 1 to \(CalendarName.longest) of A-Z a-z 0-9 . _ ~ - and neither `.` nor `..`"
@@ -14,6 +14,15 @@ struct CalendarFields {
     init(_ document: JSONDocument, _ node: JSONNode? = nil) {
         self.document = document
         self.node = node ?? document.root
+    }
+
+    /// Reads the body of a PUT.
+    package static func content(
+        of name: CalendarName, in bytes: [UInt8], zones: any ZoneSource
+    ) throws(Problem) -> CalendarContent {
+        var document = JSONDocument()
+        do throws(JSONError) { try document.parse(bytes) } catch { throw Problem(.invalidRequest, error.message) }
+        return try CalendarFields(document).content(of: name, zones: zones)
     }
 
     /// Reads the part that the client sets. Members that only the server sets are ignored, so that a calendar that was

@@ -11,18 +11,21 @@ enum CommandBody {
     ) throws(Problem) -> RescheduleTarget {
         var after: Int64?
         var at: Int64?
+        var isInDays = false
         for field in try document.members(of: node) {
             let reader = FieldReader(document, field)
             let name = String(decoding: document.keyBytes(field), as: UTF8.self)
             switch name {
-            case "after": after = try reader.duration()
+            case "after":
+                after = try reader.duration()
+                isInDays = try reader.isInDays()
             case "at": at = try reader.instant()
             case _ where ignored.contains(name): break
             default: throw Problem(noField: field, of: "a reschedule", document)
             }
         }
         switch (after, at) {
-        case (let delay?, nil): return .after(delay)
+        case (let delay?, nil): return .after(delay, inDays: isInDays)
         case (nil, let instant?): return .at(instant)
         default: throw Problem(.invalidRequest, "a reschedule takes either `after` or `at`", pointer: "")
         }

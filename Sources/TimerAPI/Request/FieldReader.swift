@@ -43,6 +43,18 @@ struct FieldReader {
         }
     }
 
+    /// Whether a duration is written with days or weeks.
+    func isInDays() throws(Problem) -> Bool {
+        try text()?.contains { [UInt8(ascii: "d"), UInt8(ascii: "w")].contains($0 | 0x20) } ?? false
+    }
+
+    /// Reads the name of a calendar.
+    func calendarName() throws(Problem) -> CalendarName? {
+        guard let text = try text() else { return nil }
+        guard let name = CalendarName(text) else { throw invalid(CalendarFields.nameRule) }
+        return name
+    }
+
     /// Reads an instant in wall milliseconds.
     ///
     /// - Parameter kind: the kind of problem that an unreadable instant is.

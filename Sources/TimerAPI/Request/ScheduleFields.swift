@@ -14,6 +14,10 @@ struct ScheduleFields {
     var watchdog: Int64?
     var timeZone: [UInt8]?
     var from: Int64?
+    var calendar: CalendarName?
+    var onClosed: ClosedPolicy?
+    /// The durations that were written with days, which no working time has.
+    var inDays: [StaticString] = []
     var clock: TimerClock?
     var mode: RepeatMode?
     var onResume: ResumePolicy?
@@ -91,6 +95,56 @@ struct ScheduleFields {
             rules.misfireGrace = misfireGrace
         }
         try checkMissedPeriods(rules)
+        try decideCalendar(&rules, isInherited)
+    }
+
+    /// Sets the calendar that a timer goes by.
+    private func decideCalendar(
+        _ rules: inout TimerRules, _ isInherited: (StaticString) -> Bool
+    ) throws(Problem) {
+        let isWorking = rules.clock == .working
+        let isShaped = rules.schedule.isCalendar || rules.grace != nil
+        if isWorking {
+            guard rules.schedule.kind != .watchdog else {
+                throw Problem(
+                    .invalidSchedule, "a `watchdog` counts no working time: give it a `cron` or an `rrule`",
+                    pointer: "/clock")
+            }
+            guard calendar != nil else {
+                throw Problem(.invalidSchedule, "`clock: working` needs a `calendar`", pointer: "/calendar")
+            }
+            if let name = inDays.first(where: { !isInherited($0) }) {
+                throw Problem(
+                    .invalidSchedule, "working time has no days, whose length the calendar would decide: write hours",
+                    pointer: "/\(name)")
+            }
+        }
+        let isAt: Bool = if case .at = rules.schedule { true } else { false }
+        let usual: ClosedPolicy = isAt ? .next : .skip
+        var policy = onClosed ?? usual
+        if !isShaped || calendar == nil, policy != usual {
+            guard isInherited("onClosed") else {
+                throw Problem(
+                    .invalidSchedule, "`onClosed` is for a `calendar` beside `at`, `cron` or `rrule`",
+                    pointer: "/onClosed")
+            }
+            policy = usual
+        }
+        guard let calendar else { return }
+        guard isWorking || isShaped else {
+            if isInherited("calendar") { return }
+            throw Problem(
+                .invalidSchedule, "`calendar` is for `clock: working`, and for a schedule with `at`, `cron` or `rrule`",
+                pointer: "/calendar")
+        }
+        if isAt, policy == .skip {
+            guard isInherited("onClosed") else {
+                throw Problem(
+                    .invalidSchedule, "an `at` that is skipped would never fire", pointer: "/onClosed")
+            }
+            policy = .next
+        }
+        rules.calendar = CalendarRule(calendar, onClosed: policy)
     }
 
     /// Checks that all periods that a watchdog may miss are together no longer than the longest duration.

@@ -51,9 +51,13 @@ package struct TimerBody {
         let value = FieldReader(document, field)
         switch Self.fields.first(where: { document.key(field, equals: $0.name) })?.field {
         case .id: id = try value.timerID()
-        case .after: schedule.after = try value.duration()
+        case .after:
+            schedule.after = try value.duration()
+            if try value.isInDays() { schedule.inDays.append("after") }
         case .at: schedule.at = try value.instant()
-        case .every: schedule.every = try value.duration(atLeast: 1)
+        case .every:
+            schedule.every = try value.duration(atLeast: 1)
+            if try value.isInDays() { schedule.inDays.append("every") }
         case .cron: schedule.cron = try value.text()
         case .rrule: schedule.rrule = try value.text()
         case .rdates: schedule.rdates = try value.instants(atMost: RecurrenceSchedule.dateLimit)
@@ -61,6 +65,8 @@ package struct TimerBody {
         case .watchdog: schedule.watchdog = try value.duration(atLeast: 1)
         case .timeZone: schedule.timeZone = try value.text()
         case .from: schedule.from = try value.instant()
+        case .calendar: schedule.calendar = try value.calendarName()
+        case .onClosed: schedule.onClosed = try value.choice(ClosedPolicy.allCases.map { ($0.name, $0) })
         case .clock: schedule.clock = try value.choice(TimerClock.allCases.map { ($0.name, $0) })
         case .mode: schedule.mode = try value.choice(RepeatMode.allCases.map { ($0.name, $0) })
         case .onResume: schedule.onResume = try value.choice(ResumePolicy.allCases.map { ($0.name, $0) })
@@ -101,9 +107,10 @@ package struct TimerBody {
 
     /// The fields of a create.
     private enum Field {
-        case id, after, at, every, cron, rrule, rdates, exdates, watchdog, timeZone, from, clock, mode, onResume,
-            misfire,
-            misfireGrace, misses, repeatAlarm, start, stop, leeway, jitter, maxFires, until, restartable, retain,
+        case id, after, at, every, cron, rrule, rdates, exdates, watchdog, timeZone, from, calendar, onClosed, clock,
+            mode,
+            onResume, misfire, misfireGrace, misses, repeatAlarm, start, stop, leeway, jitter, maxFires, until,
+            restartable, retain,
             labels,
             payload, webhook
     }
@@ -138,6 +145,8 @@ package struct TimerBody {
         ("rrule", .rrule),
         ("rdates", .rdates),
         ("exdates", .exdates),
+        ("calendar", .calendar),
+        ("onClosed", .onClosed),
         ("webhook", .webhook),
     ]
 

@@ -54,10 +54,29 @@ public struct CalendarContent: Sendable, Equatable {
         self.bytes = bytes
     }
 
+    /// Returns the opening hours in the form that answers questions; nil if the zone is not known.
+    public func openHours(in zones: any ZoneSource) -> OpenHours? {
+        let definition = parts.definition
+        return zones.zone(named: definition.zone).map { OpenHours(definition, in: $0) }
+    }
+
     /// The parts, which are decoded at each call, in proportion to the number of dates.
     public var parts: Parts {
         guard let parts = Self.parts(of: bytes) else { preconditionFailure("the run was made of parts, or checked") }
         return parts
+    }
+
+    /// The name of the time zone, with which the opening hours begin.
+    var zone: [UInt8] {
+        let hours = hours
+        var offset = 0
+        return ByteCoding.readRun(hours.span, &offset) ?? []
+    }
+
+    /// The bytes of the opening hours, the first part.
+    var hours: [UInt8] {
+        var offset = 0
+        return ByteCoding.readRun(bytes.span, &offset) ?? []
     }
 
     private static func parts(of bytes: [UInt8]) -> Parts? {
@@ -83,16 +102,58 @@ public struct NamedCalendar: Sendable, Equatable {
     public var updatedAt: Int64
     /// The client that made the last change; nil for one that was asked for no credential.
     public var changedBy: Actor?
+    /// The number of changes of the opening hours, which wraps around.
+    public var edition: UInt8
+    /// The opening hours of earlier editions by which timers may still be planned, the oldest first.
+    public var past: [PastHours]
+
+    /// The most earlier editions that are kept.
+    public static let mostPast = 8
 
     /// Describes a calendar; see the members.
     public init(
-        name: CalendarName, content: CalendarContent, version: Int64, updatedAt: Int64, changedBy: Actor? = nil
+        name: CalendarName, content: CalendarContent, version: Int64, updatedAt: Int64, changedBy: Actor? = nil,
+        edition: UInt8 = 0, past: [PastHours] = []
     ) {
         self.name = name
         self.content = content
         self.version = version
         self.updatedAt = updatedAt
         self.changedBy = changedBy
+        self.edition = edition
+        self.past = past
+    }
+
+    /// Returns this calendar as the one that follows `before`, whose opening hours it keeps if they are others.
+    ///
+    /// - Parameter instant: wall milliseconds of the change, which may differ from those that the calendar shows.
+    public func following(_ before: NamedCalendar, at instant: Int64) -> NamedCalendar {
+        var calendar = self
+        calendar.edition = before.edition
+        calendar.past = before.past
+        let hours = before.content.hours
+        if hours != content.hours {
+            calendar.past.append(PastHours(hours, edition: before.edition, until: instant))
+            calendar.edition &+= 1
+        }
+        return calendar
+    }
+}
+
+/// The opening hours that a calendar had before a change.
+public struct PastHours: Sendable, Equatable {
+    /// The opening hours: see `CalendarDefinition.encode`.
+    public let hours: [UInt8]
+    /// Their edition.
+    public let edition: UInt8
+    /// Wall milliseconds of the change.
+    public let until: Int64
+
+    /// Describes past opening hours; see the members.
+    public init(_ hours: [UInt8], edition: UInt8, until: Int64) {
+        self.hours = hours
+        self.edition = edition
+        self.until = until
     }
 }
 
@@ -138,6 +199,8 @@ public enum CalendarRefusal: Error, Sendable, Equatable {
     case exists
     /// The condition on the version does not hold; `current` is nil if there is no calendar.
     case versionMismatch(current: Int64?)
+    /// So many timers go by the calendar, and have not ended.
+    case inUse(timers: Int)
     /// There are as many calendars as may be.
     case isFull
 }

@@ -1,28 +1,10 @@
 /// The nominal instants of a schedule, ascending, in wall milliseconds.
-protocol NominalInstants {
+protocol NominalInstants: Sendable {
     /// Returns the first instant after `instant`; nil when none follows.
     func next(after instant: Int64) -> Int64?
     /// Returns the last instant at or before `end` of those after `start`, and how many there are; nil when there is
     /// none.
     func latest(after start: Int64, through end: Int64) -> (instant: Int64, count: Int64)?
-}
-
-/// A cron schedule in a zone as a source of nominal instants. Its `from` is not the source's business: it judges the
-/// moved instants.
-struct CronInstants: NominalInstants {
-    let schedule: CronSchedule
-    let zone: TimeZoneTable
-
-    init(_ schedule: CronSchedule, in zone: TimeZoneTable) {
-        self.schedule = schedule.starting(from: nil)
-        self.zone = zone
-    }
-
-    func next(after instant: Int64) -> Int64? { schedule.next(after: instant, in: zone) }
-
-    func latest(after start: Int64, through end: Int64) -> (instant: Int64, count: Int64)? {
-        schedule.latest(after: start, through: end, in: zone)
-    }
 }
 
 /// The due instants of a schedule that opening hours shape: nominal ones in closed time are dropped or moved.
@@ -31,7 +13,7 @@ struct CronInstants: NominalInstants {
 /// ``lookLimit`` nominal instants in closed time, each of which costs at most one search for the next opening, and then
 /// finds nothing. A schedule due once a day is searched for longer than the dates of a calendar can close it, a denser
 /// one once for each opening.
-struct ShapedSchedule<Source: NominalInstants> {
+struct ShapedSchedule<Source: NominalInstants>: Sendable {
     let source: Source
     let hours: OpenHours
     let policy: ClosedPolicy
@@ -65,6 +47,37 @@ struct ShapedSchedule<Source: NominalInstants> {
         return policy.direction == nil
             ? latestInOrder(from: first, through: end) : latestByDay(from: first, through: end)
     }
+
+    /// Returns where a nominal instant is due; nil if it is dropped.
+    func moved(_ nominal: Int64) -> Int64? {
+        guard let moved = hours.moved(nominal, by: policy, in: zone), moved >= from ?? .min else { return nil }
+        return moved
+    }
+
+    /// Returns nominal instants that are due at an instant: all but those of one closed time that are moved to its end,
+    /// of which the last is returned, and the first.
+    func nominals(of due: Int64) -> [Int64] {
+        var found: [Int64] = []
+        if isNominal(due) { found.append(due) }
+        switch policy {
+        case .skip: break
+        case .next:
+            guard !hours.isOpen(at: due - 1) else { break }
+            let start = max(hours.closing(before: due - 1), due - Self.reach) - 1
+            if let last = source.latest(after: start, through: due - 1)?.instant { found.append(last) }
+            if let first = source.next(after: start), first < due { found.append(first) }
+        case .nextDay, .previousDay:
+            let local = zone.local(at: due)
+            for day in 1...ClosedPolicy.dayLimit {
+                let nominal = zone.firstInstant(atLocal: local - (policy.direction ?? 0) * day * Schedule.day)
+                if hours.isOpen(at: nominal) { break }
+                if isNominal(nominal) { found.append(nominal) }
+            }
+        }
+        return found
+    }
+
+    private func isNominal(_ instant: Int64) -> Bool { source.next(after: instant - 1) == instant }
 
     /// Returns the first nominal instant in open time after `instant`.
     func nextOpen(after instant: Int64) -> Int64? {

@@ -143,6 +143,11 @@ public enum Definition {
         RulesCodec.isWatchdog(bytes, at: (prefixCount(bytes) ?? 0) + createdAtCount)
     }
 
+    /// Returns the name of the calendar in the whole definition `bytes`, without decoding the rest; nil for none.
+    public static func calendarName(_ bytes: Span<UInt8>) -> CalendarName? {
+        RulesCodec.calendarName(bytes, at: (prefixCount(bytes) ?? 0) + createdAtCount)
+    }
+
     /// Returns how many of `bytes` the timer's name takes: namespace and id in their kept form.
     static func nameCount(_ bytes: Span<UInt8>) -> Int { min(bytes.count, 1 + (TimerID.keptCount(bytes, at: 1) ?? 0)) }
 
@@ -226,7 +231,7 @@ extension Definition {
     /// timer's slot, as each definition lies elsewhere in memory.
     struct Traits: OptionSet, BitwiseCopyable {
         let rawValue: UInt8
-        /// The schedule names a time zone.
+        /// The schedule names a time zone, or the timer a calendar, which has one.
         static let zoned = Traits(rawValue: 1)
         /// The timer is planned at its due instant, and a late fire needs no look at its rules: it is no watchdog,
         /// and has no leeway, no jitter and no `misfire: all`.
@@ -236,6 +241,8 @@ extension Definition {
         private static let clockMask: UInt8 = 3
         /// The timer is suspended once its last subscriber has left.
         static let stopsUnsubscribed = Traits(rawValue: 16)
+        /// The timer goes by a calendar.
+        static let calendar = Traits(rawValue: 32)
 
         init(rawValue: UInt8) { self.rawValue = rawValue }
 

@@ -5,6 +5,7 @@ import Primitives
 /// ```
 /// plan       a byte: shape of the schedule (3 bits), clock (2), mode (1), onResume (2)
 /// flags      a varint
+/// calendar   where its flag is set: see `CalendarRule`
 /// schedule   varints; cron: length and bytes of the expression, then of the zone; recurrence: likewise the rule and the
 ///            zone, from, then rdates and exdates, each a length and as many bytes of varints, the first instant and the
 ///            steps to the others; where the flag `zoned` is set, there follows the zone of a grid, or the cron schedule
@@ -35,7 +36,8 @@ enum RulesCodec {
         static let stopsUnsubscribed = Flags(rawValue: 1 << 16)
         static let zoned = Flags(rawValue: 1 << 17)
         static let rule = Flags(rawValue: 1 << 18)
-        static let all = Flags(rawValue: 1 << 19 - 1)
+        static let calendar = Flags(rawValue: 1 << 19)
+        static let all = Flags(rawValue: 1 << 20 - 1)
     }
 
     private static let gridShape: UInt8 = 4
@@ -49,6 +51,7 @@ enum RulesCodec {
         let plan = rules.clock.rawValue << 3 | rules.mode.rawValue << 5 | rules.onResume.rawValue << 6
         bytes.append(shape(rules.schedule) | plan)
         ByteCoding.append(flags.rawValue, to: &bytes)
+        rules.calendar?.append(to: &bytes)
         append(rules.schedule, to: &bytes)
         if let maxFires = rules.maxFires { ByteCoding.append(signed: maxFires, to: &bytes) }
         if let until = rules.until { ByteCoding.append(signed: until, to: &bytes) }
@@ -84,6 +87,7 @@ enum RulesCodec {
         if rules.misfireGrace != nil { flags.insert(.misfireGrace) }
         if rules.misses != 1 { flags.insert(.misses) }
         if rules.repeatAlarm { flags.insert(.repeatAlarm) }
+        if rules.calendar != nil { flags.insert(.calendar) }
         return flags
     }
 
@@ -165,7 +169,8 @@ enum RulesCodec {
             let flags = ByteCoding.read(bytes, &offset).map({ Flags(rawValue: $0) })
         else { return nil }
         var traits = Definition.Traits(clock)
-        if namesInstants(plan & shapeMask) || flags.contains(.zoned) { traits.insert(.zoned) }
+        if flags.contains(.calendar) { traits.insert(.calendar) }
+        if namesInstants(plan & shapeMask) || !flags.isDisjoint(with: [.zoned, .calendar]) { traits.insert(.zoned) }
         if flags.contains(.stopsUnsubscribed) { traits.insert(.stopsUnsubscribed) }
         let misfire = MisfirePolicy(rawValue: UInt8(flags.rawValue >> Flags.misfireShift & Flags.misfireMask))
         if plan & shapeMask != watchdogShape, flags.isDisjoint(with: [.leeway, .jitter]), misfire != .all {
@@ -175,6 +180,15 @@ enum RulesCodec {
     }
 
     private static func namesInstants(_ shape: UInt8) -> Bool { shape == cronShape || shape == recurrenceShape }
+
+    /// Returns the name of the calendar in the rules that begin at `place`; nil where there is none.
+    static func calendarName(_ bytes: Span<UInt8>, at place: Int) -> CalendarName? {
+        var offset = place
+        guard byte(bytes, &offset) != nil, let flags = ByteCoding.read(bytes, &offset).map({ Flags(rawValue: $0) }),
+            flags.contains(.calendar)
+        else { return nil }
+        return CalendarRule(bytes, &offset)?.name
+    }
 
     /// Whether the rules that begin at `place` are a watchdog's.
     static func isWatchdog(_ bytes: Span<UInt8>, at place: Int) -> Bool {
@@ -188,11 +202,15 @@ enum RulesCodec {
         guard let plan = byte(bytes, &offset), let clock = TimerClock(rawValue: plan >> 3 & 3),
             let mode = RepeatMode(rawValue: plan >> 5 & 1), let onResume = ResumePolicy(rawValue: plan >> 6),
             let flags = ByteCoding.read(bytes, &offset).map({ Flags(rawValue: $0) }), Flags.all.isSuperset(of: flags),
-            let misfire = MisfirePolicy(rawValue: UInt8(flags.rawValue >> Flags.misfireShift & Flags.misfireMask)),
+            let misfire = MisfirePolicy(rawValue: UInt8(flags.rawValue >> Flags.misfireShift & Flags.misfireMask))
+        else { return nil }
+        let calendar = flags.contains(.calendar) ? CalendarRule(bytes, &offset) : nil
+        guard (calendar != nil) == flags.contains(.calendar), clock != .working || calendar != nil,
             let schedule = schedule(bytes, &offset, shape: plan & shapeMask, flags, cache)
         else { return nil }
         var rules = TimerRules(schedule)
         rules.clock = clock
+        rules.calendar = calendar
         rules.mode = mode
         rules.onResume = onResume
         rules.misfire = misfire

@@ -1,4 +1,5 @@
-/// The due instants of one timer, in milliseconds on its clock: its rules, with the time zone that they name.
+/// The due instants of one timer, in milliseconds on its clock: its rules, with the time zone and the calendar that they
+/// name.
 ///
 /// Fires, skips and previews all take their instants from here.
 struct Grid {
@@ -7,14 +8,19 @@ struct Grid {
     let zone: TimeZoneTable?
     /// The instants of a grid that keeps a local time; nil for other schedules.
     private(set) var local: LocalGrid?
+    /// The opening hours of the timer's calendar; nil for none, and for one that is not there.
+    let shape: CalendarShape?
 
     // Inlined: a grid is made for every change of a timer, and would be copied when it is returned.
     @inline(__always)
-    init(_ rules: TimerRules, zones: any ZoneSource) {
-        let zone = rules.schedule.zone.flatMap { zones.zone(named: $0) }
+    init(_ rules: TimerRules, _ book: CalendarBook) {
+        let zone = rules.schedule.zone.flatMap { book.zones.zone(named: $0) }
         self.rules = rules
         self.zone = zone
-        if case .every(let period, first: .local(let start, _)) = rules.schedule, let zone {
+        shape = rules.calendar == nil ? nil : Self.shape(rules, book, zone)
+        if rules.calendar != nil {
+            local = nil
+        } else if case .every(let period, first: .local(let start, _)) = rules.schedule, let zone {
             local = LocalGrid(through: start, period: period, in: zone)
         } else {
             local = nil
@@ -22,17 +28,30 @@ struct Grid {
     }
 
     /// Makes the due instants of a timer with that progress, as a client may have moved its grid.
-    init(_ rules: TimerRules, zones: any ZoneSource, _ progress: borrowing TimerProgress) {
-        self.init(rules, zones: zones)
+    init(_ rules: TimerRules, _ book: CalendarBook, _ progress: borrowing TimerProgress) {
+        self.init(rules, book)
         guard progress.flags.contains(.ownGrid) else { return }
         local = local?.through(progress.due, isInGap: progress.flags.contains(.readInGap))
+    }
+
+    private static func shape(_ rules: TimerRules, _ book: CalendarBook, _ zone: TimeZoneTable?) -> CalendarShape? {
+        guard let calendar = rules.calendar, let (hours, edition) = book.present(calendar.name) else { return nil }
+        return CalendarShape(rules, calendar.onClosed, hours, edition: edition, in: zone)
+    }
+
+    /// Makes the due instants by other opening hours.
+    init(_ grid: Grid, by hours: OpenHours, edition: UInt8) {
+        rules = grid.rules
+        zone = grid.zone
+        local = grid.local
+        shape = CalendarShape(rules, rules.calendar?.onClosed ?? .skip, hours, edition: edition, in: zone)
     }
 
     /// Moves a grid that keeps a local time, so that it goes on from `due`.
     mutating func goOn(from due: Int64) { local = local?.through(due) }
 
-    /// Whether a cron expression or a recurrence rule names the due instants.
-    var namesInstants: Bool { rules.schedule.namesInstants }
+    /// Whether the schedule, or its shape by a calendar, names the due instants, so that they do not move with `due`.
+    var namesInstants: Bool { rules.schedule.namesInstants || (shape?.instants != nil && rules.grace == nil) }
 
     /// The milliseconds between due instants; 0 if they are not evenly spaced, or there is only one.
     private var period: Int64 {
@@ -48,9 +67,14 @@ struct Grid {
         let clock = rules.clock
         switch rules.schedule {
         case .after(let delay), .every(let delay, first: .period), .every(_, first: .after(let delay)):
-            return now.ceiling(on: clock) + delay
+            return instant(after: delay, from: now.ceiling(on: clock))
         case .at(let instant):
-            return instant
+            guard rules.calendar != nil else { return instant }
+            // An instant that was still to come when it was moved into the past is dropped.
+            let moved = shape?.moved(instant)
+            return instant >= now.ceiling(on: clock) && moved ?? .max < now.ceiling(on: clock) ? nil : moved
+        case .every where rules.calendar != nil:
+            return expected(after: now.ceiling(on: clock) - 1)
         case .every(let period, first: .at(let start)):
             let earliest = now.ceiling(on: clock)
             return start >= earliest ? start : start - floorDivide(start - earliest, period) * period
@@ -66,6 +90,42 @@ struct Grid {
         }
     }
 
+    /// The due instant of a timer that has none after a change of its calendar: after all that can be shown.
+    static let never = lastInstant + 1
+
+    /// Returns the instant to which a client's `at` moves the next fire: working time ends in open time.
+    func opening(_ instant: Int64) -> Int64 {
+        guard rules.clock == .working, let hours = shape?.hours else { return instant }
+        return hours.nextOpening(atOrAfter: instant) ?? Self.never
+    }
+
+    /// Returns the instant at which a duration is over that begins at `start`, both on the timer's clock; nil when that
+    /// is after the year 9999, and for working time without a calendar.
+    func instant(after duration: Int64, from start: Int64) -> Int64? {
+        rules.clock == .working ? shape?.hours.due(after: duration, from: start) : start + duration
+    }
+
+    /// Returns the microseconds from now until `due`, on the timer's clock; 0 once that has passed.
+    func remaining(until due: Int64, at now: Now) -> Int64 {
+        guard rules.clock == .working, let hours = shape?.hours else {
+            return now.remaining(until: due, on: rules.clock)
+        }
+        let start = now.milliseconds(on: .working)
+        guard due > start else { return 0 }
+        let begun = floorDivide(now.nanoseconds(on: .working), 1000) - start * 1000
+        return hours.elapsed(from: start, to: due) * 1000 - (hours.isOpen(at: start) ? begun : 0)
+    }
+
+    /// Returns the due instant `microseconds` from now, rounded up to a millisecond on the timer's clock; nil as for
+    /// `instant`.
+    func due(after microseconds: Int64, _ now: Now) -> Int64? {
+        let nowUs = -floorDivide(-now.nanoseconds(on: rules.clock), 1000)
+        guard rules.clock == .working else { return -floorDivide(-(nowUs + microseconds), 1000) }
+        let start = floorDivide(nowUs, 1000)
+        let begun = shape?.hours.isOpen(at: start) ?? false ? nowUs - start * 1000 : 0
+        return instant(after: -floorDivide(-(microseconds + begun), 1000), from: start)
+    }
+
     /// Returns the due instant after the one at `due`, which fires at `now`; nil when none follows.
     func following(_ due: Int64, _ now: Now) -> Int64? {
         afterwards(rules.mode == .fixedRate ? due : now.ceiling(on: rules.clock))
@@ -75,9 +135,12 @@ struct Grid {
     /// the expected instant after `due`.
     func afterwards(_ due: Int64) -> Int64? {
         if let local { return (rules.mode == .fixedRate ? local : local.through(due)).next(after: due) }
+        if namesInstants {
+            return rules.mode == .fixedRate ? expected(after: due) : shape?.goingOn(after: due)?.next(after: due)
+        }
         switch rules.schedule {
         case .cron, .recurrence, .expecting: return expected(after: due)
-        case .after, .at, .every, .watchdog: return period > 0 ? due + period : nil
+        case .after, .at, .every, .watchdog: return period > 0 ? instant(after: period, from: due) : nil
         }
     }
 
@@ -90,6 +153,10 @@ struct Grid {
         if let local {
             let last = local.point(through: end)
             return (local.instant(of: last), last - local.point(through: due))
+        }
+        if rules.clock == .working {
+            let before = (shape?.hours.elapsed(from: due, to: end) ?? 0) / period
+            return (instant(after: before * period, from: due) ?? due, before)
         }
         let before = (end - due) / period
         return (due + before * period, before)
@@ -111,7 +178,12 @@ struct Grid {
             let dropped = min(before, max(old, before + 1 - most, 0))
             return (local.instant(of: first + dropped), dropped)
         }
-        if period > 0 {
+        if rules.clock == .working, period > 0 {
+            let past = oldest > due ? (shape?.hours.elapsed(from: due, to: oldest - 1) ?? 0) / period + 1 : 0
+            let dropped = min(before, max(past, before + 1 - most, 0))
+            return (instant(after: dropped * period, from: due) ?? due, dropped)
+        }
+        if period > 0 && !namesInstants {
             let old = oldest > due ? -floorDivide(due - oldest, period) : 0
             let dropped = min(before, max(old, before + 1 - most, 0))
             return (due + dropped * period, dropped)

@@ -26,7 +26,7 @@ public struct Now: Sendable, Equatable {
     func offset(of clock: TimerClock) -> Int64 {
         switch clock {
         case .continuous: 0
-        case .wall: wallOffset
+        case .wall, .working: wallOffset
         case .suspending: -downtime
         }
     }
@@ -67,6 +67,9 @@ public enum TimerClock: UInt8, Sendable, CaseIterable {
     case wall = 1
     /// Elapsed time while the server is up.
     case suspending = 2
+    /// The open time of the timer's calendar. Instants on it are those of the wall clock: a duration becomes one by
+    /// ``Grid/instant(after:from:)``.
+    case working = 3
 
     /// The name on the wire.
     public var name: StaticString {
@@ -74,6 +77,7 @@ public enum TimerClock: UInt8, Sendable, CaseIterable {
         case .continuous: "continuous"
         case .wall: "wall"
         case .suspending: "suspending"
+        case .working: "working"
         }
     }
 }
@@ -88,14 +92,14 @@ struct ClockReadings: Equatable {
         get {
             switch clock {
             case .continuous: continuous
-            case .wall: wall
+            case .wall, .working: wall
             case .suspending: suspending
             }
         }
         set {
             switch clock {
             case .continuous: continuous = newValue
-            case .wall: wall = newValue
+            case .wall, .working: wall = newValue
             case .suspending: suspending = newValue
             }
         }

@@ -4,6 +4,8 @@ public struct TimerRules: Sendable, Equatable {
     public var schedule: Schedule
     /// The clock that the timer counts by.
     public var clock: TimerClock
+    /// The calendar that the timer goes by; nil for none.
+    public var calendar: CalendarRule?
     /// The instant that a repeating timer counts its next fire from.
     public var mode: RepeatMode = .fixedRate
     /// Whether creating the timer starts it.
@@ -53,6 +55,14 @@ public struct TimerRules: Sendable, Equatable {
     /// Whether `other` plans its fires alike. A change of any of these members starts the full period again.
     func plansLike(_ other: TimerRules) -> Bool {
         schedule == other.schedule && clock == other.clock && mode == other.mode && misses == other.misses
+            && calendar == other.calendar
+    }
+
+    /// Whether `other` plans its fires alike but for its calendar.
+    func plansLikeUnlessByCalendar(_ other: TimerRules) -> Bool {
+        var other = other
+        other.calendar = calendar
+        return plansLike(other)
     }
 
     /// Returns the last instant, in milliseconds on this timer's clock, at which a fire may be due.

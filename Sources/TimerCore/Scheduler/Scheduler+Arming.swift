@@ -11,7 +11,9 @@ extension Scheduler {
         consider(catchUp.isEmpty ? nil : catchUpFrom)
         // Work that can begin at once counts beside overdue entries and does not hide them: from the oldest one a
         // start finds how long the server was down.
-        if rebuildFrom != nil || elapsedWheel.wantsSweep || wallWheel.wantsSweep || deliveries.wheel.wantsSweep {
+        if rebuildFrom != nil || replanFrom != nil || elapsedWheel.wantsSweep || wallWheel.wantsSweep
+            || deliveries.wheel.wantsSweep
+        {
             consider(now.elapsed)
         }
         return wake
@@ -77,7 +79,7 @@ extension Scheduler {
 
     /// Puts a timer into the wheel of its clock.
     mutating func arm(_ slot: SlotIndex, on clock: TimerClock, at planned: Int64, _ now: Now) {
-        if clock == .wall {
+        if clock == .wall || clock == .working {
             wallWheel.insert(table.arm(slot, .wall, due: planned, build: wallBuild))
         } else {
             let wheel = clock == .suspending ? TimerSlot.Armed.suspending : .elapsed
@@ -128,7 +130,7 @@ extension Scheduler {
         let end = min(table.slotCount, Int(start) + limit)
         for slot in Int(start)..<end where table[SlotIndex(slot)].armed == .wall {
             let slot = SlotIndex(slot)
-            if table[slot].wheelBuild != wallBuild { arm(slot, Grid(rules(slot), zones: zones), now) }
+            if table[slot].wheelBuild != wallBuild { arm(slot, Grid(rules(slot), book), now) }
         }
         rebuildFrom = end == table.slotCount ? nil : SlotIndex(end)
         return rebuildFrom == nil

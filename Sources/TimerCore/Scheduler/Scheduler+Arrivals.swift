@@ -36,8 +36,9 @@ extension Scheduler {
         _ effects: inout [Effect]
     ) {
         var (progress, kicks) = arrival.arrived(rules(slot), at: now)
-        let grid = Grid(rules(slot), zones: zones, progress)
+        let grid = Grid(rules(slot), book, progress)
         let clock = progress.dueClock(grid.rules.clock)
+        progress.edition = grid.shape?.edition ?? 0
         progress.version = max(progress.version, max(version, lostVersions) + 1)
         table.setProgress(slot, progress)
         table.setKicks(slot, kicks)

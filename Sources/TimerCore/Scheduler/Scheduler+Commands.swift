@@ -4,7 +4,8 @@ extension Scheduler {
         var progress = table.progress(slot)
         progress.version = max(progress.version, lostVersions) + 1
         progress.updatedAt = now.wall
-        let grid = Grid(rules(slot), zones: zones, progress)
+        let grid = Grid(rules(slot), book, progress)
+        if let shape = grid.shape, shape.edition != progress.edition { replan(&progress, grid, now) }
         let kicks = grid.rules.schedule.kind == .watchdog ? table.kicks(slot) : nil
         return Step(slot: slot, now: now, grid: grid, progress: progress, kicks: kicks)
     }
@@ -39,7 +40,7 @@ extension Scheduler {
         _ key: borrowing TimerKey, definition: inout [UInt8], _ now: Now, _ effects: inout [Effect]
     ) throws(TimerRefusal) -> SlotIndex {
         let rules = rules(definition.span)
-        let grid = Grid(rules, zones: zones)
+        let grid = Grid(rules, book)
         let due = try Self.firstDue(grid, now)
         if table.find(key) != nil { throw .exists }
         guard table.count < maximumTimers else { throw .timerLimit(maximumTimers) }
@@ -47,6 +48,7 @@ extension Scheduler {
         var progress = TimerProgress()
         progress.version = max(versionFloor, lostVersions) + 1
         progress.updatedAt = now.wall
+        progress.edition = grid.shape?.edition ?? 0
         let slot = table.insert(key, definition: definition.span, progress: progress)
         let kicks = rules.schedule.kind == .watchdog ? KickProgress() : nil
         var step = Step(slot: slot, now: now, grid: grid, progress: progress, kicks: kicks)
@@ -65,7 +67,8 @@ extension Scheduler {
         if condition: VersionCondition, _ effects: inout [Effect]
     ) throws(TimerRefusal) {
         let rules = rules(definition.span)
-        let due = try Self.firstDue(Grid(rules, zones: zones), now)
+        let grid = Grid(rules, book)
+        let due = try Self.firstDue(grid, now)
         try condition.check(table[slot].version)
         let stall = stall(slot, now)
         redefine(slot, &definition)
@@ -74,7 +77,7 @@ extension Scheduler {
         let isSuspended = kept == .suspended
         step.progress.state = isSuspended ? .suspended : .idle
         step.progress.flags.formIntersection(isSuspended ? .unsubscribed : [])
-        step.planFromStart(isSuspended ? Self.suspendedDue(due, rules, now) : 0)
+        step.planFromStart(isSuspended ? Self.suspendedDue(due, grid, now) : 0)
         if isSuspended { step.progress.firesSinceActivation = 0 }
         step.emit(recoveryFrom: stall, &effects)
         step.emit(.updated, &effects)
@@ -117,16 +120,17 @@ extension Scheduler {
         _ slot: SlotIndex, definition: inout [UInt8], startsWebhook: Bool = false, _ now: Now,
         if condition: VersionCondition, _ effects: inout [Effect]
     ) throws(TimerRefusal) -> Bool {
-        let old = rules(slot)
-        let progress = table.progress(slot)
-        let rules = rules(definition.span)
+        let before = begin(slot, now)
+        let (old, progress) = (before.rules, before.progress)
+        let grid = Grid(rules(definition.span), book)
+        let rules = grid.rules
         let replans = !rules.plansLike(old)
-        let due = try Self.amendedDue(Grid(rules, zones: zones), old, progress, now)
+        let due = try Self.amendedDue(grid, before)
         if replans && progress.state.hasEnded {
             throw .illegalChange(
                 state: progress.state, restartable: old.restartable, isWatchdog: old.schedule.kind == .watchdog)
         }
-        try condition.check(progress.version)
+        try condition.check(table[slot].version)
         if holds(slot, definition.span) { return false }
         let stall = replans ? stall(slot, now) : nil
         redefine(slot, &definition)
@@ -136,7 +140,7 @@ extension Scheduler {
             step.planFromStart(due)
             step.emit(recoveryFrom: stall, &effects)
         } else if progress.state == .suspended && rules.effectiveResume != old.effectiveResume {
-            step.progress.due = Self.converted(progress.due, from: old, to: rules, now)
+            step.progress.due = Self.converted(progress.due, from: old, to: step.grid, now)
         } else if progress.state.hasEnded {
             step.progress.due += rules.retain - old.retain
         } else if rules.repeatAlarm != old.repeatAlarm {
@@ -155,11 +159,11 @@ extension Scheduler {
     }
 
     /// Returns the new `due` when the rules change: a full period from now for a running or suspended timer whose
-    /// schedule changed, else the old one.
-    static func amendedDue(
-        _ grid: Grid, _ old: TimerRules, _ progress: TimerProgress, _ now: Now
-    ) throws(TimerRefusal) -> Int64 {
-        let rules = grid.rules
+    /// schedule changed, else the old one. Working time goes on where only the calendar changes.
+    ///
+    /// - Parameter before: a step of the timer as it is.
+    static func amendedDue(_ grid: Grid, _ before: borrowing Step) throws(TimerRefusal) -> Int64 {
+        let (rules, old, progress, now) = (grid.rules, before.rules, before.progress, before.now)
         if rules.plansLike(old) {
             // A watchdog is watched up to `until` itself.
             let needed = rules.schedule.kind == .watchdog ? now.ceiling(on: rules.clock) : progress.due
@@ -169,30 +173,29 @@ extension Scheduler {
             return progress.due
         }
         let due = try firstDue(grid, now)
+        if rules.clock == .working, rules.plansLikeUnlessByCalendar(old) {
+            guard progress.state == .running else { return progress.due }
+            let left = before.grid.remaining(until: progress.due, at: now)
+            return left > 0 ? grid.due(after: left, now) ?? Grid.never : progress.due
+        }
         switch progress.state {
         case .idle, .cancelled, .completed: return progress.due
         case .running: return due
-        case .suspended: return suspendedDue(due, rules, now)
+        case .suspended: return suspendedDue(due, grid, now)
         }
     }
 
     /// Returns a due instant in the form in which a suspended timer of these rules keeps it. A watchdog with a
     /// schedule keeps its grace: when it is resumed, it begins with the next instant.
-    private static func suspendedDue(_ due: Int64, _ rules: TimerRules, _ now: Now) -> Int64 {
-        if rules.grace != nil { return rules.silence * 1000 }
-        return rules.effectiveResume == .remaining ? now.remaining(until: due, on: rules.clock) : due
+    private static func suspendedDue(_ due: Int64, _ grid: Grid, _ now: Now) -> Int64 {
+        if grid.rules.grace != nil { return grid.rules.silence * 1000 }
+        return grid.rules.effectiveResume == .remaining ? grid.remaining(until: due, at: now) : due
     }
 
     /// Returns a suspended timer's `due` in the form that its new resume policy keeps.
-    private static func converted(_ due: Int64, from old: TimerRules, to rules: TimerRules, _ now: Now) -> Int64 {
-        if rules.effectiveResume == .remaining { return suspendedDue(due, rules, now) }
-        return old.effectiveResume == .remaining ? self.due(after: due, rules, now) : due
-    }
-
-    /// Returns the due instant `microseconds` from now, rounded up to a millisecond on the timer's clock.
-    static func due(after microseconds: Int64, _ rules: TimerRules, _ now: Now) -> Int64 {
-        let nowUs = -floorDivide(-now.nanoseconds(on: rules.clock), 1000)
-        return -floorDivide(-(nowUs + microseconds), 1000)
+    private static func converted(_ due: Int64, from old: TimerRules, to grid: Grid, _ now: Now) -> Int64 {
+        if grid.rules.effectiveResume == .remaining { return suspendedDue(due, grid, now) }
+        return old.effectiveResume == .remaining ? grid.due(after: due, now) ?? Grid.never : due
     }
 
     /// Deletes a timer.
@@ -268,6 +271,9 @@ extension Scheduler {
         guard TimerMachine.allows(command, in: state, restartable: restartable, isWatchdog: step.isWatchdog) else {
             throw .illegalTransition(command, state: state, restartable: restartable, isWatchdog: step.isWatchdog)
         }
+        if command == .activate, step.rules.calendar != nil, step.grid.shape == nil {
+            throw .missingCalendar(state: state, restartable: restartable, isWatchdog: step.isWatchdog)
+        }
         return command == .reschedule ? try rescheduled(step, target) : step.progress.due
     }
 
@@ -280,7 +286,10 @@ extension Scheduler {
         guard step.progress.state == .completed, step.rules.restartable else {
             return try apply(.reschedule, slot, target: .after(delay), now, if: .none, &effects)
         }
-        let due = now.ceiling(on: step.rules.clock) + delay
+        if step.rules.calendar != nil, step.grid.shape == nil {
+            throw .missingCalendar(state: .completed, restartable: true)
+        }
+        let due = step.grid.instant(after: delay, from: now.ceiling(on: step.rules.clock)) ?? Grid.never
         guard !step.isPast(due) else {
             throw .invalidSchedule(pointer: "/after", reason: "the timer's `until` lies before that")
         }
@@ -311,13 +320,17 @@ extension Scheduler {
         guard let target else { preconditionFailure("a reschedule comes with its target") }
         let rules = step.rules
         let keepsRemaining = step.progress.state == .suspended && rules.effectiveResume == .remaining
-        if keepsRemaining, case .after(let delay) = target { return delay * 1000 }
+        if case .after(_, inDays: true) = target, rules.clock == .working {
+            throw .invalidSchedule(pointer: "/after", reason: "working time has no days: write hours")
+        }
+        if keepsRemaining, case .after(let delay, _) = target { return delay * 1000 }
         let (due, pointer) =
             switch target {
-            case .after(let delay): (step.now.ceiling(on: rules.clock) + delay, "/after")
-            case .at(let wall): (step.now.due(ofWall: wall, on: rules.clock), "/at")
+            case .after(let delay, _):
+                (step.grid.instant(after: delay, from: step.now.ceiling(on: rules.clock)) ?? Grid.never, "/after")
+            case .at(let wall): (step.grid.opening(step.now.due(ofWall: wall, on: rules.clock)), "/at")
             }
-        if keepsRemaining { return step.now.remaining(until: due, on: rules.clock) }
+        if keepsRemaining { return step.grid.remaining(until: due, at: step.now) }
         if step.progress.state == .running && step.isPast(due) {
             throw .invalidSchedule(pointer: pointer, reason: "the timer's `until` lies before that")
         }

@@ -33,7 +33,7 @@ extension Scheduler {
         if holds(slot, definition) { return }
         let new = rules(definition)
         if replaces(slot, new) { return try checkPlan(definition, now) }
-        _ = try Self.amendedDue(Grid(new, zones: zones), rules(slot), table.progress(slot), now)
+        _ = try Self.amendedDue(Grid(new, book), begin(slot, now))
     }
 
     /// Whether `new` rules can't be applied in place, so that they replace the timer.

@@ -7,6 +7,7 @@ extension Scheduler {
     public mutating func advance(to now: Now, limit: Int, _ effects: inout [Effect]) -> Bool {
         expired.removeAll(keepingCapacity: true)
         let isRebuilt = continueRebuild(limit: limit, now)
+        let isReplanned = continueReplanning(limit: limit, now, &effects)
         // Half of the budget is the wall clock's, so that timers due on one clock do not starve those on the other.
         var budget = wallWheel.count == 0 ? limit : limit - limit / 2
         let kept = limit - budget
@@ -26,7 +27,7 @@ extension Scheduler {
         }
         continueCatchUp(now, limit: limit, &effects)
         let hasExpired = expireDeliveries(now, limit: limit)
-        return done && hasExpired && isRebuilt && !isDue(elapsedWheel.nextWake, on: .continuous, now)
+        return done && hasExpired && isRebuilt && isReplanned && !isDue(elapsedWheel.nextWake, on: .continuous, now)
             && !isDue(wallWheel.nextWake, on: .wall, now)
     }
 
@@ -37,6 +38,7 @@ extension Scheduler {
 
     /// Handles a running timer whose entry came up in a wheel: its instant has come, or was moved to a later one since.
     private mutating func handleEntry(_ slot: SlotIndex, _ now: Now, _ effects: inout [Effect]) {
+        replan(slot, now, &effects)
         var step = begin(slot, now)
         if step.isWatchdog, step.isOver, !step.progress.isPlanned || step.isPast(step.fireDue) {
             step.complete(&effects)
@@ -97,7 +99,7 @@ extension Scheduler {
     /// Returns the next fires of a timer: none unless it runs.
     public func upcoming(_ slot: SlotIndex, _ now: Now, count: Int) -> UpcomingFires {
         let progress = table.progress(slot)
-        let grid = Grid(rules(slot), zones: zones, progress)
+        let grid = Grid(rules(slot), book, progress)
         guard progress.state == .running else { return UpcomingFires(grid, from: nil, now, count: 0) }
         if grid.rules.grace != nil {
             return UpcomingFires(grid, from: expected(slot, grid, progress, now), now, count: Int64(count))
@@ -118,7 +120,7 @@ extension Scheduler {
 
     /// Returns the fires that a timer of these rules would have, activated at `now`.
     public func preview(_ rules: TimerRules, _ now: Now, count: Int) throws(TimerRefusal) -> UpcomingFires {
-        let grid = Grid(rules, zones: zones)
+        let grid = Grid(rules, book)
         let due = try Self.firstDue(grid, now)
         if rules.grace != nil {
             return UpcomingFires(grid, from: grid.expected(after: now.wall), now, count: Int64(count))
@@ -128,7 +130,7 @@ extension Scheduler {
 
     /// Refuses a definition whose schedule could never fire, activated at `now`.
     public func checkPlan(_ definition: Span<UInt8>, _ now: Now) throws(TimerRefusal) {
-        _ = try Self.firstDue(Grid(rules(definition), zones: zones), now)
+        _ = try Self.firstDue(Grid(rules(definition), book), now)
     }
 
     /// Returns the first due instant of a timer activated at `now`; throws when there is none, or none within
@@ -138,11 +140,19 @@ extension Scheduler {
             let name = String(decoding: zone, as: UTF8.self)
             throw .invalidSchedule(pointer: "/timeZone", reason: "there is no time zone `\(name)`")
         }
+        if let calendar = grid.rules.calendar, grid.shape == nil {
+            let name = String(decoding: calendar.name.bytes, as: UTF8.self)
+            throw .invalidSchedule(pointer: "/calendar", reason: "there is no calendar `\(name)`")
+        }
         guard let due = grid.first(activatedAt: now) else {
             if grid.rules.grace != nil, grid.expected(after: now.wall) != nil {
                 throw .invalidSchedule(
                     pointer: "/misses",
                     reason: "the schedule has not so many instants, or not within 36525 days of the first")
+            }
+            guard grid.shape == nil else {
+                throw .invalidSchedule(
+                    pointer: "/calendar", reason: "the calendar leaves no instant of the schedule up to the year 9999")
             }
             guard case .recurrence = grid.rules.schedule.awaited else {
                 throw .invalidSchedule(pointer: "/cron", reason: "no fire is due up to the year 9999")

@@ -115,8 +115,11 @@ extension Scheduler {
         for slot in slots where waits(slot) {
             let due = table[slot].due
             let clock = table[slot].state == .running ? table[slot].dueClock : .continuous
-            if clock == .wall { start.wall = min(start.wall, due) }
-            if clock != .wall { start.elapsed = min(start.elapsed, due - now.offset(of: clock)) }
+            if clock == .wall || clock == .working {
+                start.wall = min(start.wall, due)
+            } else {
+                start.elapsed = min(start.elapsed, due - now.offset(of: clock))
+            }
         }
         elapsedWheel = TimerWheel(position: start.elapsed)
         wallWheel = TimerWheel(position: start.wall)
@@ -134,10 +137,11 @@ extension Scheduler {
             if table[slot].isPlanned, table[slot].traits.contains(.punctual) {
                 arm(slot, on: clock, at: table[slot].due, now)
             } else {
-                arm(slot, Grid(rules(slot), zones: zones), now)
+                arm(slot, Grid(rules(slot), book), now)
             }
         }
         deliveries.armAll(now)
+        replanFrom = book.isChanging ? 0 : nil
         return stoppable
     }
 

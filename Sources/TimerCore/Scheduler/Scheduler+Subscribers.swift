@@ -36,7 +36,7 @@ extension Scheduler {
         let heldFor = held.removeValue(forKey: slot)
         guard table[slot].state == .running else { return }
         guard stopsUnsubscribed(slot) else {
-            if heldFor != nil { arm(slot, Grid(rules(slot), zones: zones), now) }
+            if heldFor != nil { arm(slot, Grid(rules(slot), book), now) }
             return
         }
         var step = begin(slot, now)
@@ -48,7 +48,7 @@ extension Scheduler {
     /// Arms a running timer that was held since the start.
     public mutating func release(_ slot: SlotIndex, _ now: Now) {
         guard !held.isEmpty, held.removeValue(forKey: slot) != nil, table[slot].state == .running else { return }
-        arm(slot, Grid(rules(slot), zones: zones), now)
+        arm(slot, Grid(rules(slot), book), now)
     }
 
     /// Notes a stall of the fire loop if a held timer is overdue by more than `threshold` nanoseconds, so that what

@@ -8,11 +8,13 @@ extension Scheduler {
 
     private func isZoned(_ slot: SlotIndex) -> Bool { table[slot].inUse && table[slot].traits.contains(.zoned) }
 
-    /// Returns a time zone that one of `timers` names and that is not known; nil when all are.
+    /// Returns a time zone that one of `timers`, or its calendar, names and that is not known; nil when all are.
     public func missingZone(of timers: ArraySlice<SlotIndex>) -> [UInt8]? {
         for slot in timers {
-            guard let zone = rules(slot).schedule.zone else { continue }
-            if zones.zone(named: zone) == nil { return zone }
+            let rules = rules(slot)
+            for zone in [rules.schedule.zone, rules.calendar.flatMap { book.zone(of: $0.name) }] {
+                if let zone, zones.zone(named: zone) == nil { return zone }
+            }
         }
         return nil
     }
@@ -43,12 +45,13 @@ extension Scheduler {
         guard progress.state == .running || progress.state == .suspended,
             progress.flags.isDisjoint(with: [.moved, .ownGrid]), progress.due > known
         else { return nil }
-        let grid = Grid(rules(slot), zones: zones)
-        guard grid.zone != nil else { return nil }
+        let grid = Grid(rules(slot), book)
+        guard grid.zone != nil || grid.shape != nil, grid.shape?.edition ?? 0 == progress.edition else { return nil }
         // `known` may lie before instants that were passed already: the calendar may have been set back.
-        switch grid.rules.schedule {
-        case .cron, .recurrence:
+        if grid.namesInstants, grid.rules.mode == .fixedRate {
             return grid.expected(after: progress.due - 1) == progress.due ? nil : grid.expected(after: known)
+        }
+        switch grid.rules.schedule {
         case .expecting:
             // The grace counts by its own clock, for which no zone matters.
             guard progress.flags.contains(.awaiting), grid.expected(after: progress.due - 1) != progress.due else {

@@ -45,8 +45,10 @@ public struct Scheduler: ~Copyable {
     public internal(set) var lostVersions: Int64 = 0
     /// The most timers there may be.
     public let maximumTimers: Int
-    /// The time zones that schedules name.
-    public let zones: any ZoneSource
+    /// The calendars, and the time zones that schedules name.
+    let book: CalendarBook
+    /// The slot from which on timers are still to be looked at, as a calendar has changed; nil when there is none.
+    var replanFrom: SlotIndex?
 
     /// Makes an empty scheduler.
     ///
@@ -57,7 +59,7 @@ public struct Scheduler: ~Copyable {
     public init(secret: [UInt8], maximumTimers: Int = .max, zones: any ZoneSource = UTCOnly()) {
         table = TimerTable(secret: secret)
         self.maximumTimers = maximumTimers
-        self.zones = zones
+        book = CalendarBook(zones)
         schedules = ScheduleCache(zones)
     }
 
@@ -65,6 +67,9 @@ public struct Scheduler: ~Copyable {
     // member, and Swift 6.3 optimises away the deinit of what lies two levels down, in types it can't see: the
     // wheels' pages would leak.
     deinit {}
+
+    /// The time zones that schedules name.
+    public var zones: any ZoneSource { book.zones }
 
     /// The hash of ids, for making keys outside of any lock.
     public var siphash: SipHash { table.siphash }

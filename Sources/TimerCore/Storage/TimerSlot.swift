@@ -31,6 +31,8 @@ struct TimerSlot: BitwiseCopyable {
     var wheelBuild: UInt8 = 0
     /// The properties of the definition that a pass over all timers reads.
     var traits: Definition.Traits = []
+    /// A part of the timer's progress: see `TimerProgress`.
+    var edition: UInt8 = 0
 
     /// Copies the progress, but for what `FireSlot` keeps.
     mutating func take(_ progress: TimerProgress) {
@@ -39,6 +41,7 @@ struct TimerSlot: BitwiseCopyable {
         due = progress.due
         state = progress.state
         flags = progress.flags
+        edition = progress.edition
     }
 
     /// The clock that the due instant of a running timer is on.

@@ -26,6 +26,8 @@ struct TimerTable: ~Copyable {
     private(set) var suspendingCount = 0
     /// The number of running timers that are suspended once their last subscriber leaves.
     private(set) var stoppableCount = 0
+    /// The number of timers that go by a calendar and have not ended, by its name.
+    private var calendarUses: [CalendarName: Int] = [:]
     private var countByState = [Int](repeating: 0, count: TimerState.allCases.count)
 
     init(secret: [UInt8]) { siphash = SipHash(secret: secret) }
@@ -160,7 +162,18 @@ struct TimerTable: ~Copyable {
         let state = slots[Int(slot)].state
         countByState[Int(state.rawValue)] += change
         if state == .running, slots[Int(slot)].traits.contains(.stopsUnsubscribed) { stoppableCount += change }
+        if slots[Int(slot)].traits.contains(.calendar), !state.hasEnded { countCalendar(slot, by: change) }
     }
+
+    @inline(never)
+    private mutating func countCalendar(_ slot: SlotIndex, by change: Int) {
+        guard let name = slots[Int(slot)].definition.withSpan(Definition.calendarName) else { return }
+        let count = uses(of: name) + change
+        calendarUses[name] = count > 0 ? count : nil
+    }
+
+    /// Returns how many timers go by a calendar and have not ended.
+    func uses(of calendar: CalendarName) -> Int { calendarUses[calendar] ?? 0 }
 
     /// Returns a timer's progress.
     func progress(_ slot: SlotIndex) -> TimerProgress {
@@ -171,6 +184,7 @@ struct TimerTable: ~Copyable {
         progress.due = entry.due
         progress.state = entry.state
         progress.flags = entry.flags
+        progress.edition = entry.edition
         guard entry.fires > 0 else { return progress }
         let fires = fireSlots[Int(entry.fires) - 1]
         progress.lastFiredAt = fires.lastFiredAt
@@ -209,6 +223,9 @@ struct TimerTable: ~Copyable {
         // Pages that many alarms took are freed with the last of them, as a walk passes every page.
         if alarming.count == 0 { alarming = HashOrderedIndex() }
     }
+
+    /// Notes that a timer's due instant is planned by an edition of its calendar.
+    mutating func setEdition(_ slot: SlotIndex, _ edition: UInt8) { slots[Int(slot)].edition = edition }
 
     /// Notes whether the due instant had passed when a command planned it.
     mutating func setPlannedPast(_ slot: SlotIndex, _ isPast: Bool) { slots[Int(slot)].plannedPast = isPast }

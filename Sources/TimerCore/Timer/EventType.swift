@@ -93,6 +93,8 @@ public enum EventReason: UInt8, Sendable, CaseIterable {
     case status = 13
     /// deliveryDead: the delivery is older than `maxAge`.
     case age = 14
+    /// rescheduled: the timer's calendar changed.
+    case calendar = 15
 
     /// The name on the wire.
     public var name: StaticString {
@@ -112,6 +114,7 @@ public enum EventReason: UInt8, Sendable, CaseIterable {
         case .imported: "imported"
         case .status: "status"
         case .age: "age"
+        case .calendar: "calendar"
         }
     }
 }

@@ -80,13 +80,16 @@ extension Grid {
 
     /// Returns the first instant of the schedule after `instant`; nil when none follows.
     func expected(after instant: Int64) -> Int64? {
-        zone.flatMap { rules.schedule.next(after: instant, in: $0) }
+        if rules.calendar != nil { return shape?.instants?.next(after: instant) }
+        return zone.flatMap { rules.schedule.next(after: instant, in: $0) }
     }
 
     /// Returns the last instant of the schedule at or before `end` of those after `start`, and how many there are;
     /// nil when there is none.
     func expected(after start: Int64, through end: Int64) -> (instant: Int64, count: Int64)? {
-        guard let zone, end > start else { return nil }
+        guard end > start else { return nil }
+        if rules.calendar != nil { return shape?.instants?.latest(after: start, through: end) }
+        guard let zone else { return nil }
         return rules.schedule.latest(after: start, through: end, in: zone)
     }
 

@@ -187,7 +187,7 @@ extension Step {
             endGrace()
             progress.due = rules.silence * 1000
         } else if rules.effectiveResume == .remaining {
-            progress.due = (instant ?? now).remaining(until: progress.due, on: rules.clock)
+            progress.due = grid.remaining(until: progress.due, at: instant ?? now)
         }
         emit(.suspended, reason: reason, &effects)
     }
@@ -197,7 +197,7 @@ extension Step {
         progress.flags.remove(.unsubscribed)
         if rules.effectiveResume == .remaining {
             let isExpecting = rules.grace != nil && !progress.flags.contains(.moved)
-            let due = isExpecting ? grid.awaited(after: now.wall) : Scheduler.due(after: progress.due, rules, now)
+            let due = isExpecting ? grid.awaited(after: now.wall) : grid.due(after: progress.due, now)
             let stall = stall
             if isWatchdog { planFromStart(due ?? 0) } else if let due { progress.due = due }
             if rules.grace != nil, !isExpecting { noteMoved() }

@@ -18,8 +18,8 @@ public enum TimerCommand: UInt8, Sendable, CaseIterable {
 
 /// The instant to which a `reschedule` moves the next due one.
 public enum RescheduleTarget: Sendable, Equatable {
-    /// Milliseconds from now.
-    case after(Int64)
+    /// Milliseconds from now, of working time for a timer that counts it; `inDays` if the client wrote days.
+    case after(Int64, inDays: Bool = false)
     /// A wall instant in milliseconds.
     case at(Int64)
 }
@@ -60,6 +60,8 @@ public enum TimerRefusal: Error, Sendable, Equatable {
     case illegalTransition(TimerCommand, state: TimerState, restartable: Bool, isWatchdog: Bool = false)
     /// Only DELETE and changes of other fields are legal on an ended timer.
     case illegalChange(state: TimerState, restartable: Bool, isWatchdog: Bool = false)
+    /// The calendar of a timer that is to be started is deleted.
+    case missingCalendar(state: TimerState, restartable: Bool, isWatchdog: Bool = false)
     /// `kick` is for watchdogs.
     case notAWatchdog(state: TimerState, restartable: Bool)
     /// The condition on the version does not hold; `current` is nil if there is no timer.

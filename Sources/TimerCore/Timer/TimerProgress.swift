@@ -23,6 +23,8 @@ public struct TimerProgress: Sendable, Equatable, BitwiseCopyable {
     public var state: TimerState = .idle
     /// Properties beside the state.
     public var flags: Flags = []
+    /// The edition of the timer's calendar by which `due` was planned; 0 without a calendar.
+    public var edition: UInt8 = 0
 
     /// Makes the progress of a new timer.
     public init() {}
@@ -74,6 +76,7 @@ public struct TimerProgress: Sendable, Equatable, BitwiseCopyable {
     public func nextFireAt(_ rules: borrowing TimerRules, _ now: Now) -> Int64? {
         guard isPlanned else { return nil }
         let wall = now.wall(of: fireDue(rules, now), on: rules.clock)
+        guard wall <= lastInstant else { return nil }
         if let until = rules.until, wall > until, rules.schedule.kind == .watchdog { return nil }
         return wall
     }

@@ -5,19 +5,36 @@ public import TimerCore
 ///
 /// ```
 /// calendar   the instant of the change, also where the record is written again; a byte: whether there is a calendar
-///            from here on, with `calendarActorBit`; a varint of the calendar's version, of a deleted one the last; its
-///            name after a varint of the length; with that bit the actor; unless it is deleted its content up to the
-///            end of the record: see `CalendarContent`
+///            from here on, with `calendarActorBit` and `editionBit`; a varint of the calendar's version, of a deleted one
+///            the last; its name after a varint of the length; with the bits the actor and the editions; unless it is
+///            deleted its content up to the end of the record: see `CalendarContent`
+/// editions   a byte, the edition; a byte, the number of past ones, and for each: its edition, a byte; how long before
+///            the calendar's change it was replaced, an svarint; its opening hours after a varint of the length
 /// ```
 extension RecordCodec {
     private static let calendarBit: UInt8 = 1
     private static let calendarActorBit: UInt8 = 2
+    private static let editionBit: UInt8 = 4
 
     /// Appends the record of a calendar as it is from here on.
     public static func append(_ calendar: NamedCalendar, to bytes: inout [UInt8]) {
-        append(
-            calendar.name, calendar.content, version: calendar.version, by: calendar.changedBy, at: calendar.updatedAt,
-            to: &bytes)
+        let hasEditions = calendar.edition != 0 || !calendar.past.isEmpty
+        let start = begin(
+            calendar.name, calendarBit | (hasEditions ? editionBit : 0), version: calendar.version,
+            by: calendar.changedBy, at: calendar.updatedAt, &bytes)
+        if hasEditions { appendEditions(of: calendar, to: &bytes) }
+        bytes += calendar.content.bytes
+        endFrame(start, &bytes)
+    }
+
+    private static func appendEditions(of calendar: NamedCalendar, to bytes: inout [UInt8]) {
+        bytes.append(calendar.edition)
+        bytes.append(UInt8(calendar.past.count))
+        for past in calendar.past {
+            bytes.append(past.edition)
+            ByteCoding.append(signed: calendar.updatedAt - past.until, to: &bytes)
+            ByteCoding.append(run: past.hours, to: &bytes)
+        }
     }
 
     /// Appends the record that a calendar is deleted.
@@ -28,28 +45,28 @@ extension RecordCodec {
     public static func appendDeletion(
         of name: CalendarName, version: Int64, by actor: Actor?, at: Int64, to bytes: inout [UInt8]
     ) {
-        append(name, nil, version: version, by: actor, at: at, to: &bytes)
+        endFrame(begin(name, 0, version: version, by: actor, at: at, &bytes), &bytes)
     }
 
-    private static func append(
-        _ name: CalendarName, _ content: CalendarContent?, version: Int64, by actor: Actor?, at: Int64,
-        to bytes: inout [UInt8]
-    ) {
+    /// Begins a record with all but the calendar itself. Returns the start of its frame.
+    private static func begin(
+        _ name: CalendarName, _ bits: UInt8, version: Int64, by actor: Actor?, at: Int64, _ bytes: inout [UInt8]
+    ) -> Int {
         let start = beginFrame(&bytes)
         bytes.append(calendarKind)
         ByteCoding.append(signed: at, to: &bytes)
-        bytes.append((content == nil ? 0 : calendarBit) | (actor == nil ? 0 : calendarActorBit))
+        bytes.append(bits | (actor == nil ? 0 : calendarActorBit))
         ByteCoding.append(UInt64(version), to: &bytes)
         ByteCoding.append(run: name.bytes, to: &bytes)
         if let actor { append(actor, to: &bytes) }
-        if let content { bytes += content.bytes }
-        endFrame(start, &bytes)
+        return start
     }
 
     static func calendar(_ bytes: Span<UInt8>, _ offset: inout Int, into record: inout LogRecord) -> Bool {
         guard let at = ByteCoding.readSigned(bytes, &offset),
             let bits = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
-            bits <= calendarBit | calendarActorBit, let version = ByteCoding.read(bytes, &offset),
+            bits <= calendarBit | calendarActorBit | editionBit, bits & calendarBit != 0 || bits & editionBit == 0,
+            let version = ByteCoding.read(bytes, &offset),
             (1...UInt64(Int64.max)).contains(version),
             let name = ByteCoding.readRun(bytes, &offset).flatMap({ CalendarName($0) })
         else { return false }
@@ -63,11 +80,31 @@ extension RecordCodec {
             record.content = .deletedCalendar(name, version: Int64(version), by: actor)
             return offset == bytes.count
         }
+        var editions: (edition: UInt8, past: [PastHours])? = (0, [])
+        if bits & editionBit != 0 { editions = readEditions(bytes, &offset, at: at) }
         let rest = Array(copying: bytes.extracting(offset..<bytes.count))
-        guard let content = CalendarContent(decoding: rest) else { return false }
+        guard let editions, let content = CalendarContent(decoding: rest) else { return false }
         record.content = .calendar(
             NamedCalendar(
-                name: name, content: content, version: Int64(version), updatedAt: at, changedBy: actor))
+                name: name, content: content, version: Int64(version), updatedAt: at, changedBy: actor,
+                edition: editions.edition, past: editions.past))
         return true
+    }
+
+    private static func readEditions(
+        _ bytes: Span<UInt8>, _ offset: inout Int, at: Int64
+    ) -> (edition: UInt8, past: [PastHours])? {
+        guard let edition = ByteCoding.readFixed(bytes, &offset, count: 1),
+            let count = ByteCoding.readFixed(bytes, &offset, count: 1), count <= NamedCalendar.mostPast
+        else { return nil }
+        var past: [PastHours] = []
+        for _ in 0..<count {
+            guard let number = ByteCoding.readFixed(bytes, &offset, count: 1),
+                let age = ByteCoding.readSigned(bytes, &offset), let hours = ByteCoding.readRun(bytes, &offset),
+                CalendarDefinition(decoding: hours.span) != nil
+            else { return nil }
+            past.append(PastHours(hours, edition: UInt8(number), until: at &- age))
+        }
+        return (UInt8(edition), past)
     }
 }

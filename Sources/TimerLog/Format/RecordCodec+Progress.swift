@@ -3,8 +3,9 @@ import TimerCore
 /// The bytes of a timer's progress.
 ///
 /// ```
-/// state, flags  a byte: state (3 bits; 5 is suspended for want of a subscriber, 6 running by a watchdog's schedule),
-///               flags (4 bits), whether a watchdog's part follows (the highest bit)
+/// state, flags  a byte: state (3 bits; 5 is suspended for want of a subscriber, 6 running by a watchdog's schedule, 7
+///               another in the next byte), flags (4 bits), whether a watchdog's part follows (the highest bit)
+/// edition       in state 7: the state as otherwise, a byte, and the edition of the timer's calendar, a byte
 /// version, due, last fire, fireCount, missedCount, fires since activation    varints
 /// silent since, kickCount, stalled since                                     varints, of a watchdog
 /// start of the grace, further instants                                       varints, in state 6
@@ -18,6 +19,8 @@ extension RecordCodec {
     private static let unsubscribedState: UInt8 = 5
     /// The state of a running watchdog that has a schedule: it awaits an instant of that, or the grace counts.
     private static let scheduledState: UInt8 = 6
+    /// The state of a timer that goes by a calendar which has changed: its own state and the edition follow.
+    private static let editedState: UInt8 = 7
     private static let flagsShift: UInt8 = 3
     private static let flagsMask: UInt8 = 15
     private static let kicksFlag: UInt8 = 0x80
@@ -30,8 +33,13 @@ extension RecordCodec {
             progress.flags.contains(.unsubscribed)
             ? unsubscribedState : isScheduled ? scheduledState : progress.state.rawValue
         let flags = kicks == nil ? written(progress.flags) : progress.flags
-        let head = state | (flags.rawValue & flagsMask) << flagsShift
+        let isEdited = progress.edition != 0
+        let head = (isEdited ? editedState : state) | (flags.rawValue & flagsMask) << flagsShift
         bytes.append(head | (kicks == nil ? 0 : kicksFlag))
+        if isEdited {
+            bytes.append(state)
+            bytes.append(progress.edition)
+        }
         ByteCoding.append(signed: progress.version, to: &bytes)
         ByteCoding.append(signed: progress.due &- at, to: &bytes)
         ByteCoding.append(signed: age(of: progress.lastFiredAt, at: at), to: &bytes)
@@ -105,11 +113,22 @@ extension RecordCodec {
         }
     }
 
+    /// Returns the state as it is written after a head, and the edition of the timer's calendar.
+    private static func state(
+        _ head: UInt8, _ bytes: Span<UInt8>, _ offset: inout Int
+    ) -> (written: UInt8, edition: UInt8)? {
+        guard head & stateMask == editedState else { return (head & stateMask, 0) }
+        guard let state = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }), state < editedState,
+            let edition = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }), edition > 0
+        else { return nil }
+        return (state, edition)
+    }
+
     /// Reads what `append` wrote into `record`, whose instant is known, and moves `offset` past it. Returns false
     /// when the bytes are no progress.
     static func readProgress(_ bytes: Span<UInt8>, _ offset: inout Int, into record: inout LogRecord) -> Bool {
         guard let head = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
-            let state = state(head & stateMask),
+            let (written, edition) = state(head, bytes, &offset), let state = state(written),
             let version = ByteCoding.readSigned(bytes, &offset), let due = ByteCoding.readSigned(bytes, &offset),
             let sinceFire = ByteCoding.readSigned(bytes, &offset), let fires = ByteCoding.readSigned(bytes, &offset),
             let missed = ByteCoding.readSigned(bytes, &offset),
@@ -118,7 +137,8 @@ extension RecordCodec {
         let at = record.at
         record.progress.state = state
         record.progress.flags = TimerProgress.Flags(rawValue: head >> flagsShift & flagsMask)
-        if head & stateMask == unsubscribedState { record.progress.flags.insert(.unsubscribed) }
+        record.progress.edition = edition
+        if written == unsubscribedState { record.progress.flags.insert(.unsubscribed) }
         record.progress.version = version
         record.progress.updatedAt = at
         record.progress.due = due &+ at
@@ -126,7 +146,7 @@ extension RecordCodec {
         record.progress.fireCount = fires
         record.progress.missedCount = missed
         record.progress.firesSinceActivation = recentFires
-        let isScheduled = head & stateMask == scheduledState
+        let isScheduled = written == scheduledState
         guard head & kicksFlag != 0 else {
             record.progress.flags = read(record.progress.flags)
             return !isScheduled

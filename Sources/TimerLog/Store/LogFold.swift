@@ -53,7 +53,7 @@ public struct LogFold: ~Copyable {
     /// All access keys.
     public private(set) var keys = KeyRing()
     /// All calendars.
-    public private(set) var calendars = CalendarTable()
+    public var calendars: CalendarTable { scheduler.calendars }
     /// Position up to which rows were deleted: `previous` of the first row. Nil before the first row.
     public private(set) var deletedThrough: Int64?
     /// Position of the oldest record; nil for an empty log.
@@ -161,10 +161,10 @@ public struct LogFold: ~Copyable {
             keys.set(key, for: id)
             return true
         case .calendar(let calendar):
-            calendars.set(calendar)
+            scheduler.set(calendar)
             return true
         case .deletedCalendar(let name, let version, _):
-            calendars.remove(name)
+            scheduler.removeCalendar(name)
             scheduler.foldVersionFloor(version)
             return true
         }

@@ -3,11 +3,16 @@ import TimerLog
 
 /// The records of calendars.
 extension Engine {
+    /// The calendars as they are.
+    var calendars: CalendarTable { scheduler.calendars }
+
     /// Records a calendar as it is from here on.
-    func record(_ calendar: NamedCalendar) {
+    ///
+    /// - Parameter made: its opening hours, where they were made outside of the lock.
+    func record(_ calendar: NamedCalendar, made: OpenHours? = nil) {
         _ = takePosition()
         RecordCodec.append(calendar, to: &batch.records)
-        calendars.set(calendar)
+        scheduler.set(calendar, made: made)
         spent += 1 + calendar.content.bytes.count / EngineConfiguration.bytesPerChange
         highestVersion = max(highestVersion, calendar.version)
         if showsEarly && !coversVersions { bindBatch() }
@@ -18,7 +23,7 @@ extension Engine {
         _ = takePosition()
         RecordCodec.appendDeletion(
             of: calendar.name, version: calendar.version, by: actor, at: now.wall, to: &batch.records)
-        calendars.remove(calendar.name)
+        scheduler.removeCalendar(calendar.name)
         scheduler.foldVersionFloor(calendar.version)
         spent += 1
     }
@@ -30,7 +35,7 @@ extension Engine {
 
     /// Writes a calendar again whose record is in a row to be deleted, unless a later record replaces that one.
     func carryCalendar(_ calendar: NamedCalendar) {
-        guard calendars[calendar.name]?.version == calendar.version else { return }
-        record(calendar)
+        guard let present = calendars[calendar.name], present.version == calendar.version else { return }
+        record(present)
     }
 }

@@ -66,8 +66,6 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// All access keys, as the loops see them too: see `Engine+Keys`.
     var keys = KeyRing()
     let access: SharedAccess
-    /// All calendars.
-    var calendars = CalendarTable()
     /// The cost of the commands of this hold of the lock so far: see `EngineConfiguration.holdLimit`.
     var spent = 0
     /// The instant at which the fire loop is to wake, and whether that loop stood still.
@@ -193,7 +191,6 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         dueTallies = DueTallies()
         keys = state.keys
         publishKeys()
-        calendars = state.calendars
         let now = clock.now(isUp: !isDrained)
         // The calendar may have been set back since the wall timers were armed.
         if now.wallOffset < state.armedAt.wallOffset { scheduler.rebuildWallWheel(now) }

@@ -22,8 +22,6 @@ struct FoldedState: ~Copyable {
     let imports: ImportTable
     /// All access keys.
     let keys: KeyRing
-    /// All calendars.
-    let calendars: CalendarTable
     /// The instant at which the timers were armed.
     let armedAt: Now
 
@@ -46,7 +44,6 @@ struct FoldedState: ~Copyable {
         drainedBy = fold.drainedBy
         imports = fold.imports
         keys = fold.keys
-        calendars = fold.calendars
         armedAt = now
         var scheduler = fold.finish()
         stoppable = scheduler.armAll(now, holding: holdsUnsubscribed, moved: moved)

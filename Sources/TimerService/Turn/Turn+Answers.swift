@@ -30,7 +30,7 @@ extension Turn {
     public func answer(_ request: IdempotentRequest, status: Int, _ view: TimerView) {
         let shown = ShownTimer(
             status: status, eventID: view.eventID, now: view.now, progress: view.progress, kicks: view.kicks,
-            definition: view.definition)
+            workingLeft: view.workingLeft, definition: view.definition)
         answer(StoredAnswer(request, answeredAt: now.wall, form: .timer, answer: shown.encode()))
     }
 

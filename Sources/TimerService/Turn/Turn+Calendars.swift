@@ -11,9 +11,10 @@ extension Turn {
     /// - Parameters:
     ///   - condition: a condition that must hold for the calendar.
     ///   - unwanted: a condition; a calendar that it holds for is left as it is, and the request refused.
+    ///   - made: the opening hours of `content`.
     /// - Returns: the calendar, and whether it is new.
     public func putCalendar(
-        _ name: CalendarName, _ content: CalendarContent, if condition: VersionCondition,
+        _ name: CalendarName, _ content: CalendarContent, made: OpenHours? = nil, if condition: VersionCondition,
         unless unwanted: VersionCondition
     ) throws(ServiceError) -> (calendar: NamedCalendar, isNew: Bool) {
         let before = engine.calendars[name]
@@ -24,14 +25,27 @@ extension Turn {
         let calendar = NamedCalendar(
             name: name, content: content, version: engine.version(after: before), updatedAt: now.wall,
             changedBy: engine.actor)
-        engine.record(calendar)
-        return (calendar, before == nil)
+        return (try record(calendar, after: before, made: made), before == nil)
     }
 
-    /// Deletes a calendar.
+    /// Records a calendar that follows another one, if there was one. Timers that the other one planned are planned
+    /// again.
+    private func record(
+        _ calendar: NamedCalendar, after before: NamedCalendar?, made: OpenHours? = nil
+    ) throws(ServiceError) -> NamedCalendar {
+        var calendar = before.map { calendar.following($0, at: now.wall) } ?? calendar
+        if engine.scheduler.timers(by: calendar.name) == 0 { calendar.past = [] }
+        guard calendar.past.count <= NamedCalendar.mostPast else { throw .overloaded }
+        engine.record(calendar, made: made)
+        return calendar
+    }
+
+    /// Deletes a calendar, unless timers go by it that have not ended.
     public func deleteCalendar(_ name: CalendarName, if condition: VersionCondition) throws(ServiceError) {
         guard let calendar = engine.calendars[name] else { throw .calendarRefused(.notFound) }
         try check(calendar, if: condition, unless: .none)
+        let timers = engine.scheduler.timers(by: name)
+        guard timers == 0 else { throw .calendarRefused(.inUse(timers: timers)) }
         try checkAvailable()
         engine.recordDeletion(of: calendar, now)
     }
@@ -57,7 +71,7 @@ extension Turn {
         guard var taken = try takenCalendar(calendar, policy) else { return false }
         if taken.version > engine.calendars[calendar.name]?.version ?? 0 {
             taken.changedBy = engine.actor
-            engine.record(taken)
+            _ = try record(taken, after: engine.calendars[calendar.name])
         }
         return true
     }

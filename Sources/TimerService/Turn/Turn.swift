@@ -90,6 +90,7 @@ public import TimerCore
         view.progress = engine.scheduler.progress(slot)
         view.kicks = engine.scheduler.kicks(slot)
         view.now = now
+        view.workingLeft = engine.scheduler.workingLeft(slot, now)
         view.position = engine.scheduler.lastRecord(slot)
         view.eventID = max(engine.scheduler.lastEvent(slot), engine.shownHead)
         view.definition.removeAll(keepingCapacity: true)
@@ -227,6 +228,8 @@ public struct TimerView: Sendable {
     public var progress = TimerProgress()
     /// The rest of a watchdog's progress; nil for other kinds.
     public var kicks: KickProgress?
+    /// The milliseconds of working time left of a running timer that counts it; nil for others.
+    public var workingLeft: Int64?
     /// The part that its client set, encoded; see `Definition`.
     public var definition: [UInt8] = []
     /// The instant at which the timer was copied.

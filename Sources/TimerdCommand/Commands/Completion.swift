@@ -39,6 +39,7 @@ enum Completions {
     static var healths: CompletionKind { .list(["ok", "stalled"]) }
     static var eventTypes: CompletionKind { .list(EventType.allCases.map { "\($0.name)" }) }
     static var clocks: CompletionKind { .list(TimerClock.allCases.map { "\($0.name)" }) }
+    static var closedPolicies: CompletionKind { .list(ClosedPolicy.allCases.map { "\($0.name)" }) }
     static var modes: CompletionKind { .list(RepeatMode.allCases.map { "\($0.name)" }) }
     static var starts: CompletionKind { .list(StartPolicy.allCases.map { "\($0.name)" }) }
     static var stops: CompletionKind { .list(StopPolicy.allCases.map { "\($0.name)" }) }

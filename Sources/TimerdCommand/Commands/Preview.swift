@@ -1,5 +1,6 @@
 import ArgumentParser
 import Platform
+import TimerAPI
 import TimerCore
 import TimerService
 import WireJSON
@@ -16,6 +17,7 @@ struct Preview: ParsableCommand {
               timerd preview '0 9 * * MON-FRI' --time-zone Europe/Berlin
               timerd preview '0 12 L * *' --count 3 --from 2030-01-01T00:00:00Z
               timerd preview 'FREQ=WEEKLY;INTERVAL=2;BYDAY=MO' --from 2030-01-07T09:00:00Z
+              timerd preview '0 12 25 * *' --calendar berlin.json --on-closed previousDay
               timerd preview @hourly --json
             """)
 
@@ -31,6 +33,16 @@ struct Preview: ParsableCommand {
             "Only fires at or after this RFC 3339 instant; else from now on. A rule repeats itself from there",
             valueName: "instant"))
     var from: String?
+    @Option(
+        help: ArgumentHelp(
+            "A calendar, as `timerd calendars put` takes it: its closed time leaves fires out, or moves them",
+            valueName: "file"),
+        completion: .file())
+    var calendar: String?
+    @Option(
+        help: ArgumentHelp("For --calendar: skip, the default, next, nextDay or previousDay"),
+        completion: Completions.closedPolicies)
+    var onClosed: String?
     @Flag(help: "Print JSON: an object with the fires in UTC and in local time.") var json = false
 
     func run() throws {
@@ -41,14 +53,13 @@ struct Preview: ParsableCommand {
         guard let zone = zones.zone(named: Array(timeZone.utf8)) else {
             throw Failure(.usage, "--time-zone: \(UnknownZone(Array(timeZone.utf8), in: zones).message)")
         }
-        let fires = try fires(in: zone)
-        guard !fires.isEmpty else { throw Failure(.usage, "\(quoted): no fire is due up to the year 9999") }
+        let fires = try fires(zones)
         Console.out(bytes: json ? Self.object(fires, zone) : Self.lines(fires, zone))
     }
 
     private var quoted: String { "'\(Printable.text(expression))'" }
 
-    private func fires(in zone: TimeZoneTable) throws(Failure) -> [Int64] {
+    private func fires(_ zones: any ZoneSource) throws(Failure) -> [Int64] {
         var start = Clocks.realtime() / 1_000_000
         // The fires after `last` are shown; with `--from` also one at that instant itself.
         var last = start
@@ -58,34 +69,49 @@ struct Preview: ParsableCommand {
             }
             last = start - 1
         }
-        let next = try schedule(from: start, in: zone)
-        var fires: [Int64] = []
-        while fires.count < count, let fire = next(last) {
-            fires.append(fire)
-            last = fire
+        var scheduler = Scheduler(secret: [UInt8](repeating: 0, count: 16), zones: zones)
+        var rules = TimerRules(try schedule(from: start))
+        rules.calendar = try calendarRule(&scheduler)
+        let now = Now(elapsed: 0, wallOffset: last)
+        do throws(TimerRefusal) { return try scheduler.preview(rules, now, count: count).all() } catch {
+            guard case .invalidSchedule(_, let reason) = error, calendar != nil else {
+                throw Failure(.usage, "\(quoted): no fire is due up to the year 9999")
+            }
+            throw Failure(.usage, "\(quoted): \(reason)")
         }
-        return fires
     }
 
-    /// Returns the function from an instant to the next one of the schedule. A recurrence rule repeats itself from
-    /// `start`.
-    private func schedule(from start: Int64, in zone: TimeZoneTable) throws(Failure) -> (Int64) -> Int64? {
+    /// Returns the schedule; a recurrence rule repeats itself from `start`.
+    private func schedule(from start: Int64) throws(Failure) -> Schedule {
         let (text, name) = (Array(expression.utf8), Array(timeZone.utf8))
         let isRule = ["FREQ=", "RRULE:"].contains { expression.uppercased().contains($0) }
         do throws(RecurrenceError) {
-            if isRule {
-                let schedule = try RecurrenceSchedule(text, zone: name, from: start)
-                return { schedule.next(after: $0, in: zone) }
-            }
+            if isRule { return .recurrence(try RecurrenceSchedule(text, zone: name, from: start)) }
         } catch {
             throw Failure(.usage, "\(quoted): \(Printable.text(error.message))")
         }
-        do throws(CronError) {
-            let schedule = try CronSchedule(text, zone: name, from: nil)
-            return { schedule.next(after: $0, in: zone) }
-        } catch {
+        do throws(CronError) { return .cron(try CronSchedule(text, zone: name, from: nil)) } catch {
             throw Failure(.usage, "\(quoted): \(Printable.text(error.message))")
         }
+    }
+
+    /// Reads the calendar into `scheduler`, and returns the rule of the fires in its closed time; nil without one.
+    private func calendarRule(_ scheduler: inout Scheduler) throws(Failure) -> CalendarRule? {
+        let policy = ClosedPolicy.allCases.first { "\($0.name)" == onClosed ?? "skip" }
+        guard let policy else { throw Failure(.usage, "--on-closed: one of skip, next, nextDay, previousDay") }
+        guard let file = calendar else {
+            guard onClosed == nil else { throw Failure(.usage, "--on-closed goes with --calendar") }
+            return nil
+        }
+        guard let name = CalendarName("calendar".utf8) else { return nil }
+        let bytes = try InputFile(file).readAll(limit: JSONText.limit)
+        do throws(Problem) {
+            let content = try CalendarFields.content(of: name, in: bytes, zones: scheduler.zones)
+            scheduler.set(NamedCalendar(name: name, content: content, version: 1, updatedAt: 0))
+        } catch {
+            throw Failure(.usage, "\(Printable.text(file)): \(Printable.text(error.detail))")
+        }
+        return CalendarRule(name, onClosed: policy)
     }
 
     /// Returns a line for each fire: `2026-11-23T09:00:00+01:00  2026-11-23T08:00:00Z`.

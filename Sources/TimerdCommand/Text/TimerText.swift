@@ -54,7 +54,8 @@ enum TimerText {
             ("every", timer["every"]), ("watchdog", watchdog(timer)), ("cron", timer["cron"]),
             ("rrule", timer["rrule"]), ("after", timer["after"]), ("at", timer["at"].map(ShortTime.second)),
         ]
-        return fields.lazy.compactMap { name, value in value.map { "\(name) \($0)" } }.first
+        let calendar = timer["calendar"].map { ", \($0)" } ?? ""
+        return fields.lazy.compactMap { name, value in value.map { "\(name) \($0)\(calendar)" } }.first
     }
 
     /// Returns the period of a watchdog, or its grace with the schedule: `1h, cron 0 3 * * *`.

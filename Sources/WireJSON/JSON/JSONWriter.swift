@@ -118,9 +118,13 @@ public struct JSONWriter: ~Copyable {
     }
 
     /// Writes a member with the duration of `milliseconds` in its compact form; nil is `null`.
-    public mutating func member(_ name: StaticString, duration milliseconds: Int64?) {
+    ///
+    /// - Parameter inHours: whether hours are the largest unit, not days.
+    public mutating func member(_ name: StaticString, duration milliseconds: Int64?, inHours: Bool = false) {
         guard let milliseconds else { return member(name, word: "null") }
-        member(name, upTo: DurationText.longest + 2) { $0.appendQuoted { DurationText.append(milliseconds, to: &$0) } }
+        member(name, upTo: DurationText.longest + 2) {
+            $0.appendQuoted { DurationText.append(milliseconds, inHours: inHours, to: &$0) }
+        }
     }
 
     /// Writes a string of valid UTF-8. Escapes only what JSON demands: quote, backslash, control characters.

@@ -45,10 +45,12 @@ public enum DurationText {
     static let longest = Decimal.longest + "d23h59m59s999ms".utf8.count
 
     /// Appends a duration in its compact form; a negative one is written as `0s`.
-    static func append(_ milliseconds: Int64, to output: inout OutputSpan<UInt8>) {
+    ///
+    /// - Parameter inHours: whether hours are the largest unit, not days.
+    static func append(_ milliseconds: Int64, inHours: Bool = false, to output: inout OutputSpan<UInt8>) {
         guard milliseconds > 0 else { return output.append("0s") }
         var rest = UInt64(milliseconds)
-        appendPart(&rest, day, "d", to: &output)
+        if !inHours { appendPart(&rest, day, "d", to: &output) }
         appendPart(&rest, hour, "h", to: &output)
         appendPart(&rest, minute, "m", to: &output)
         appendPart(&rest, second, "s", to: &output)

@@ -93,7 +93,9 @@ extension ClusterHistory {
             if random.chance(oneIn: 3) { rules.mode = .fixedDelay }
             rules.misfire = MisfirePolicy.allCases.randomElement(using: &random) ?? .once
         }
-        if !rules.schedule.isCalendar { rules.clock = TimerClock.allCases.randomElement(using: &random) ?? .wall }
+        if !rules.schedule.isCalendar {
+            rules.clock = TimerClock.withoutCalendar.randomElement(using: &random) ?? .wall
+        }
         rules.restartable = random.chance(oneIn: 2)
         if random.chance(oneIn: 5) { rules.maxFires = random.number(1...6) }
         if random.chance(oneIn: 3) { rules.retain = random.number(0...3000) }

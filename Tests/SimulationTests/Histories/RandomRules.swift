@@ -83,7 +83,7 @@ enum RandomRules {
     private static func addPolicies(to rules: inout TimerRules, _ random: inout SeededGenerator, wall: Int64) {
         let kind = rules.schedule.kind
         if !rules.schedule.isCalendar && random.chance(oneIn: 2) {
-            rules.clock = TimerClock.allCases.randomElement(using: &random) ?? .wall
+            rules.clock = TimerClock.withoutCalendar.randomElement(using: &random) ?? .wall
         }
         if kind == .repeating && random.chance(oneIn: 3) { rules.mode = .fixedDelay }
         if kind != .watchdog {

@@ -133,11 +133,11 @@ extension ModelStep {
         let isHeld = timer.progress.state == .suspended && Self.keepsRemaining(rules)
         var due: Int64
         switch target {
-        case .after(let delay): due = now.up(rules.clock) + delay
+        case .after(let delay, _): due = now.up(rules.clock) + delay
         case .at(let wall): due = now.due(ofWall: wall, on: rules.clock)
         }
         if isHeld {
-            if case .after(let delay) = target {
+            if case .after(let delay, _) = target {
                 due = delay * 1000
             } else {
                 due = max(0, due * 1000 - now.microseconds(rules.clock))

@@ -17,7 +17,7 @@ extension ModelOutcome.Refusal {
         switch refusal {
         case .notFound: self = .notFound
         case .exists: self = .exists
-        case .illegalTransition, .illegalChange, .notAWatchdog: self = .illegal
+        case .illegalTransition, .illegalChange, .notAWatchdog, .missingCalendar: self = .illegal
         case .versionMismatch: self = .version
         case .invalidSchedule: self = .schedule
         case .timerLimit: return nil

@@ -72,7 +72,7 @@ struct ModelTimer {
     }
 
     /// The instant at which the server plans to fire, between the bounds that jitter and leeway give.
-    var planned: Int64 { Grid(rules, zones: UTCOnly()).planned(progress.due, definition.span) }
+    var planned: Int64 { Grid(rules, CalendarBook(UTCOnly())).planned(progress.due, definition.span) }
 
     var earliest: Int64 { progress.due + jitter(progress.due) }
     var latest: Int64 { earliest + rules.leeway }

@@ -49,7 +49,7 @@ import TimerCore
         let bare = try create(#"{"id":"a","after":"1h"}"#).text.dropFirst(#"{"id":"a""#.count)
         let nulls = [
             "at", "every", "cron", "watchdog", "mode", "maxFires", "until", "labels", "payload", "webhook", "from",
-            "timeZone", "misfireGrace", "start", "retain",
+            "timeZone", "calendar", "onClosed", "misfireGrace", "start", "retain",
         ]
         let null = try create(#"{"id":"b","after":"1h",\#(nulls.map { "\"\($0)\":null" }.joined(separator: ","))}"#)
         #expect(null.status == 201 && null.text.hasSuffix(bare), "\(null.text)")
@@ -64,7 +64,7 @@ import TimerCore
 
     @Test func `what is given is shown`() throws {
         let given =
-            #"{"id":"t","every":"10m","after":"5m","start":"now","stop":null,"clock":"wall","leeway":"2s","#
+            #"{"id":"t","every":"10m","after":"5m","calendar":null,"start":"now","stop":null,"clock":"wall","leeway":"2s","#
             + #""jitter":"1m30s","mode":"fixedDelay","onResume":"deadline","misfire":"all","misfireGrace":"1h","#
             + #""maxFires":7,"until":"2099-06-01T12:00:00.000Z","restartable":true,"retain":"2d","#
             + #""labels":{"a/b.c_d-1":"x","empty":""},"payload":{"n":[1,null,"ü"]},"webhook":null"#

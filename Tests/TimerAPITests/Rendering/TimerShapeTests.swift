@@ -22,8 +22,15 @@ import TimerService
         static let dog = #""misses":1,"repeatAlarm":false"#
         static let healthy = #""health":"ok","lastKickedAt":null,"kickCount":0,"#
 
+        /// The members about a calendar, which the timer has none of.
+        private var calendar: String {
+            if clock == "suspending" && !schedule.contains("cron") { return "" }
+            let policy = kind == "oneShot" ? "next" : "skip"
+            return #""calendar":null,"# + (clock == "continuous" ? "" : #""onClosed":"\#(policy)","#)
+        }
+
         func text(_ id: String) -> String {
-            #"{"id":"\#(id)",\#(schedule),"start":"now","stop":null,"clock":"\#(clock)","leeway":"0s","#
+            #"{"id":"\#(id)",\#(schedule),\#(calendar)"start":"now","stop":null,"clock":"\#(clock)","leeway":"0s","#
                 + #""jitter":"0s",\#(policies),"maxFires":null,"until":null,"restartable":false,"retain":"1d","labels":{},"payload":null,"#
                 + #""webhook":null,"state":"running","kind":"\#(kind)","createdAt":"2023-11-14T22:13:20.000Z","#
                 + #""updatedAt":"2023-11-14T22:13:20.000Z","version":1,"nextFireAt":"\#(due)","remaining":"\#(left)","#

@@ -19,10 +19,11 @@ private struct ListedInstants: NominalInstants {
 struct ShapedScheduleTests {
     private func shaped(
         _ cron: String, _ policy: ClosedPolicy, _ hours: OpenHours, zone: TimeZoneTable? = nil
-    ) throws -> ShapedSchedule<CronInstants> {
+    ) throws -> ShapedSchedule<ScheduleInstants> {
         let zone = zone ?? hours.zone
         return ShapedSchedule(
-            source: CronInstants(try CronSchedule(cron), in: zone), hours: hours, policy: policy, zone: zone)
+            source: try #require(ScheduleInstants(.cron(try CronSchedule(cron)), in: zone)), hours: hours,
+            policy: policy, zone: zone)
     }
 
     private func instants<Source>(

@@ -35,7 +35,7 @@ struct DefinitionTests {
         let late: [(inout TimerRules) -> Void] = [
             { $0.leeway = 1 }, { $0.jitter = 1 }, { $0.misfire = .all },
         ]
-        for clock in TimerClock.allCases {
+        for clock in TimerClock.withoutCalendar {
             func traits(_ schedule: Schedule, _ edit: (inout TimerRules) -> Void = { _ in }) -> Definition.Traits {
                 let rules = rules(schedule) {
                     $0.clock = clock

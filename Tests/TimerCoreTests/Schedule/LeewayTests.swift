@@ -12,7 +12,7 @@ struct LeewayTests {
             $0.leeway = leeway
             $0.jitter = jitter
         }
-        return Grid(rules, zones: UTCOnly()).planned(due, definition.span)
+        return Grid(rules, CalendarBook(UTCOnly())).planned(due, definition.span)
     }
 
     @Test func `of the instants that the leeway allows it is the one on the coarsest grid`() {
@@ -43,7 +43,7 @@ struct LeewayTests {
 
     @Test func `a herd at one instant is spread evenly`() {
         let rules = rules(.at(Bench.wallStart)) { $0.jitter = 60_000 }
-        let grid = Grid(rules, zones: UTCOnly())
+        let grid = Grid(rules, CalendarBook(UTCOnly()))
         var buckets = [Int](repeating: 0, count: 60)
         for number in 0..<60_000 {
             let bytes = Bench.definition("timer-\(number)", rules)

@@ -19,7 +19,7 @@ struct FireOrderTests {
         var random = SeededGenerator(seed: 12)
         let bench = Bench()
         for index in 0..<200 {
-            let clock = TimerClock.allCases[index % 2]
+            let clock = TimerClock.withoutCalendar[index % 2]
             try bench.create(
                 rules(.every(random.number(1...50), first: .after(random.number(0...100)))) { $0.clock = clock },
                 id: "t\(index)")
@@ -40,7 +40,7 @@ struct FireOrderTests {
     @Test func `a call touches no more timers than it may`() throws {
         let bench = Bench()
         for index in 0..<100 {
-            try bench.create(rules(.after(1)) { $0.clock = TimerClock.allCases[index % 2] }, id: "t\(index)")
+            try bench.create(rules(.after(1)) { $0.clock = TimerClock.withoutCalendar[index % 2] }, id: "t\(index)")
         }
         bench.pass(1)
         var fired = 0

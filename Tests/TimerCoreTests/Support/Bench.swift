@@ -199,6 +199,7 @@ extension Bench {
         var fresh = Scheduler(
             secret: [UInt8](0..<16), maximumTimers: scheduler.maximumTimers, zones: scheduler.zones)
         fresh.foldVersionFloor(scheduler.versionFloor)
+        for calendar in scheduler.calendars.all { fresh.set(calendar) }
         for id in ids {
             guard let slot = scheduler.find(key(id)) else { continue }
             let progress = scheduler.progress(slot)

@@ -35,6 +35,10 @@ struct DefinitionParts: Equatable {
         let all = schedules + zoned
         var rules = TimerRules(all[Int(random.number(0...Int64(all.count - 1)))])
         rules.clock = random.chance(oneIn: 2) ? .wall : .continuous
+        if random.chance(oneIn: 3), let name = CalendarName("office-\(random.number(0...9))".utf8) {
+            rules.calendar = CalendarRule(name, onClosed: ClosedPolicy.allCases[Int(random.number(0...3))])
+            if random.chance(oneIn: 2) { rules.clock = .working }
+        }
         rules.mode = random.chance(oneIn: 2) ? .fixedRate : .fixedDelay
         rules.start = random.chance(oneIn: 2) ? .now : .manual
         rules.onResume = ResumePolicy.allCases[Int(random.number(0...2))]

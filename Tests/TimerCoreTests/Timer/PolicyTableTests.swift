@@ -15,6 +15,9 @@ enum PolicyTable {
         ("`every: 1m`, `fixedDelay`", rules(.every(60_000, first: .period)) { $0.mode = .fixedDelay }),
         ("`cron: * * * * *`", rules(cron("* * * * *"))),
         ("`rrule`, each minute", rules(recurrence())),
+        ("`every: 1m`, `working`", rules(.every(60_000, first: .period)) { shop(&$0, .skip, .working) }),
+        ("`cron: * * * * *`, `skip`", rules(cron("* * * * *")) { shop(&$0, .skip) }),
+        ("`cron: * * * * *`, `next`", rules(cron("* * * * *")) { shop(&$0, .next) }),
         ("`watchdog: 1m`", rules(.watchdog(60_000))),
     ]
 
@@ -23,6 +26,19 @@ enum PolicyTable {
             preconditionFailure("the expression is right")
         }
         return .cron(cron)
+    }
+
+    /// The calendar of the tables is closed from 1:30 to 2:30.
+    private static func bench() throws -> Bench {
+        let bench = Bench()
+        try bench.open(["mon-sun": ["00:00-08:01:30", "08:02:30-24:00"]], name: "shop")
+        return bench
+    }
+
+    private static func shop(_ rules: inout TimerRules, _ policy: ClosedPolicy, _ clock: TimerClock = .wall) {
+        guard let name = try? Bench.name("shop") else { preconditionFailure("the name is right") }
+        rules.calendar = CalendarRule(name, onClosed: policy)
+        rules.clock = clock
     }
 
     /// A rule that is due every minute of the day on which the bench starts.
@@ -39,7 +55,7 @@ enum PolicyTable {
 
     /// Suspends a timer at 0:30, resumes it at 3:30 and runs it up to 5:00. Returns its cell of the table.
     static func pause(_ rules: TimerRules) throws -> String {
-        let bench = Bench()
+        let bench = try bench()
         try bench.create(rules)
         bench.advance(30_000)
         try bench.apply(.suspend)
@@ -50,7 +66,7 @@ enum PolicyTable {
     /// Stalls the server from 0:00 to 3:30, or takes it down for the suspending clock, and runs it up to 5:00. Returns
     /// the timer's cell of the table.
     static func gap(_ rules: TimerRules) throws -> String {
-        let bench = Bench()
+        let bench = try bench()
         try bench.create(rules)
         if rules.clock == .suspending {
             bench.down(210_000)

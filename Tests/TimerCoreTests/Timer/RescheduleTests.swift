@@ -1,10 +1,11 @@
+import TestSupport
 import Testing
 
 @testable import TimerCore
 
 /// Moving the next due instant.
 struct RescheduleTests {
-    @Test(arguments: TimerClock.allCases, [RescheduleTarget.after(40), .at(Bench.wall(70))])
+    @Test(arguments: TimerClock.withoutCalendar, [RescheduleTarget.after(40), .at(Bench.wall(70))])
     func `the next due moves there, a grid goes on from it`(clock: TimerClock, target: RescheduleTarget) throws {
         let bench = Bench()
         try bench.create(rules(.every(100, first: .period)) { $0.clock = clock })
@@ -40,7 +41,7 @@ struct RescheduleTests {
         #expect(bench.advance() == ["fired due -5000", "completed"])
     }
 
-    @Test(arguments: [TimerState.running, .suspended], TimerClock.allCases)
+    @Test(arguments: [TimerState.running, .suspended], TimerClock.withoutCalendar)
     func `a grid laid far into the past fires once, not for every point of it`(
         state: TimerState, clock: TimerClock
     ) throws {

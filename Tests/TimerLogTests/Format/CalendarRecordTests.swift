@@ -73,12 +73,35 @@ struct CalendarRecordTests {
             return changed
         }
         #expect(try isRead(body))
-        #expect(try !isRead(changed(2, to: 4)), "this bit has no meaning")
+        #expect(try !isRead(changed(2, to: 9)), "this bit has no meaning")
+        #expect(try !isRead(changed(2, to: 6)), "a deletion has no editions")
         #expect(try !isRead(changed(2, to: 2)), "a deletion has no content")
         #expect(try !isRead(changed(3, to: 0)), "versions begin at 1")
         #expect(try !isRead(changed(5, to: UInt8(ascii: " "))), "no calendar has this name")
         #expect(try !isRead(changed(7, to: 0)), "no actor has this name")
         #expect(try !isRead(body + [0]))
+    }
+
+    @Test func `earlier editions are kept with the calendar`() throws {
+        var calendar = try Self.calendar()
+        let before = try Self.calendar("b", "10:00-11:00")
+        calendar.edition = 2
+        calendar.past = [
+            PastHours(before.content.hours, edition: 0, until: -5),
+            PastHours(calendar.content.hours, edition: 1, until: 1),
+        ]
+        #expect(try fold([Self.bytes(calendar)]).table.all == [calendar])
+        calendar.past = []
+        #expect(try fold([Self.bytes(calendar)]).table.all == [calendar])
+
+        let body = Array(Self.bytes(calendar).dropFirst(RecordCodec.frameCount))
+        // The kind, the instant, the bits, the version, the name, the actor, then the edition and the number of past ones.
+        #expect(body[12...13] == [2, 0])
+        var damaged = body
+        damaged[13] = 9
+        #expect(try !isRead(damaged), "there are fewer")
+        damaged = Array(body[..<13]) + [1, 0, 0, 1, 7] + body[14...]
+        #expect(try !isRead(damaged), "these are no opening hours")
     }
 
     @Test func `the newest record of a calendar counts`() throws {

@@ -17,6 +17,7 @@ struct Create: ParsableCommand {
               timerd create --every 1h --webhook https://hooks.example/timers
               timerd create --cron '0 9 * * MON-FRI' --time-zone Europe/Berlin
               timerd create planning --rrule 'FREQ=WEEKLY;INTERVAL=2;BYDAY=MO' --from 2030-01-07T09:00:00Z
+              timerd create ticket-7 --after 8h --clock working --calendar berlin
               timerd create worker-7 --watchdog 30s --misses 2 && timerd kick worker-7
               timerd create backup --watchdog 1h --cron '0 3 * * *' --time-zone Europe/Berlin
               timerd create later --after 1h --manual && timerd activate later
@@ -110,8 +111,19 @@ struct ScheduleOptions: ParsableArguments {
         help: ArgumentHelp("For --every: fixedRate keeps the grid, fixedDelay counts from the fire"),
         completion: Completions.modes)
     var mode: String?
-    @Option(help: ArgumentHelp("The clock: wall, continuous or suspending"), completion: Completions.clocks)
+    @Option(
+        help: ArgumentHelp("The clock: wall, continuous, suspending, or working, the open time of --calendar"),
+        completion: Completions.clocks)
     var clock: String?
+    @Option(
+        help: ArgumentHelp("The calendar whose open time counts, or shapes the instants", valueName: "name"),
+        completion: Completions.calendars)
+    var calendar: String?
+    @Option(
+        help: ArgumentHelp(
+            "For --calendar: an instant in closed time is left out, or moved: skip, next, nextDay, previousDay"),
+        completion: Completions.closedPolicies)
+    var onClosed: String?
 
     /// Whether a flag says when the timer fires.
     var isGiven: Bool { [after, at, every, cron, rrule, watchdog].contains { $0 != nil } }
@@ -121,7 +133,8 @@ struct ScheduleOptions: ParsableArguments {
             BodyField("after", after), BodyField("at", at), BodyField("every", every), BodyField("cron", cron),
             BodyField("rrule", rrule), BodyField("timeZone", timeZone), BodyField("from", from),
             BodyField("watchdog", watchdog), BodyField("misses", misses), BodyField("repeatAlarm", repeatAlarm),
-            BodyField("mode", mode), BodyField("clock", clock),
+            BodyField("mode", mode), BodyField("clock", clock), BodyField("calendar", calendar),
+            BodyField("onClosed", onClosed),
         ]
     }
 }

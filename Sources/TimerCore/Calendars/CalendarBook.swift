@@ -1,0 +1,94 @@
+/// The time zones that schedules name, and the calendars that timers go by, with the opening hours in the form that
+/// answers questions.
+///
+/// A book is confined to its scheduler.
+final class CalendarBook {
+    /// The time zones that schedules and calendars name.
+    let zones: any ZoneSource
+    /// The calendars as they are.
+    private(set) var table = CalendarTable()
+    /// The opening hours that were asked for, by name and edition: reading them costs in proportion to their dates.
+    private var hours: [CalendarName: [UInt8: OpenHours]] = [:]
+    /// The number of calendars that keep past opening hours.
+    private var changing: Set<CalendarName> = []
+
+    /// A change of a calendar's opening hours.
+    struct Change {
+        /// The hours before it.
+        let before: OpenHours
+        /// The hours after it.
+        let after: OpenHours
+        /// The instant of the change, in wall milliseconds.
+        let instant: Int64
+    }
+
+    init(_ zones: any ZoneSource) { self.zones = zones }
+
+    /// Whether a calendar may have timers that are planned by its past opening hours.
+    var isChanging: Bool { !changing.isEmpty }
+
+    /// Sets the calendar of its name.
+    ///
+    /// - Parameter made: the opening hours of its present edition, if they were made already.
+    func set(_ calendar: NamedCalendar, made: OpenHours? = nil) {
+        let name = calendar.name
+        let kept = Set(calendar.past.map(\.edition))
+        if table[name]?.edition != calendar.edition || made != nil { hours[name]?[calendar.edition] = made }
+        hours[name] = hours[name]?.filter { $0.key == calendar.edition || kept.contains($0.key) }
+        if let made { hours[name, default: [:]][calendar.edition] = made }
+        table.set(calendar)
+        if calendar.past.isEmpty { changing.remove(name) } else { changing.insert(name) }
+    }
+
+    /// Removes the calendar of a name, if there is one.
+    func remove(_ name: CalendarName) {
+        table.remove(name)
+        hours[name] = nil
+        changing.remove(name)
+    }
+
+    /// Forgets the past opening hours: every timer is planned by the present ones.
+    func forgetPast() {
+        for name in changing {
+            guard var calendar = table[name] else { continue }
+            calendar.past = []
+            set(calendar)
+        }
+        changing = []
+    }
+
+    /// Returns the name of a calendar's time zone; nil if there is no such calendar.
+    func zone(of name: CalendarName) -> [UInt8]? { table[name]?.content.zone }
+
+    /// Returns the opening hours of a calendar, and their edition; nil if there is no such calendar, or its zone is not
+    /// known.
+    func present(_ name: CalendarName) -> (hours: OpenHours, edition: UInt8)? {
+        guard let calendar = table[name] else { return nil }
+        return hours(name, calendar.edition, calendar.content.hours).map { ($0, calendar.edition) }
+    }
+
+    /// Returns the changes of a calendar after an edition, the oldest first. An edition that is not kept is one since
+    /// which the changes that are not kept moved nothing.
+    func changes(of name: CalendarName, since edition: UInt8) -> [Change] {
+        guard let calendar = table[name], calendar.edition != edition, let present = present(name) else { return [] }
+        let start = calendar.past.firstIndex { $0.edition == edition } ?? 0
+        var found: [Change] = []
+        let past = calendar.past[start...]
+        for (before, after) in zip(
+            past, past.dropFirst().map { self.hours(name, $0.edition, $0.hours) } + [present.hours])
+        {
+            guard let hours = self.hours(name, before.edition, before.hours), let after else { continue }
+            found.append(Change(before: hours, after: after, instant: before.until))
+        }
+        return found
+    }
+
+    private func hours(_ name: CalendarName, _ edition: UInt8, _ bytes: [UInt8]) -> OpenHours? {
+        if let known = hours[name]?[edition] { return known }
+        guard let definition = CalendarDefinition(decoding: bytes.span), let zone = zones.zone(named: definition.zone)
+        else { return nil }
+        let made = OpenHours(definition, in: zone)
+        hours[name, default: [:]][edition] = made
+        return made
+    }
+}

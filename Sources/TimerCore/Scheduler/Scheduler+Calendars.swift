@@ -1,0 +1,119 @@
+/// Calendars, and the timers that go by them.
+///
+/// A change of a calendar is in force at once: a timer that is planned by an earlier edition is planned again before it
+/// fires, and with each command. The others are looked at in pieces, as time passes.
+extension Scheduler {
+    /// The calendars as they are.
+    public var calendars: CalendarTable { book.table }
+
+    /// Returns how many timers go by a calendar and have not ended.
+    public func timers(by calendar: CalendarName) -> Int { table.uses(of: calendar) }
+
+    /// Sets the calendar of its name.
+    ///
+    /// - Parameter made: the opening hours of its present edition, where they were made outside of a lock.
+    public mutating func set(_ calendar: NamedCalendar, made: OpenHours? = nil) {
+        book.set(calendar, made: made)
+        if !calendar.past.isEmpty { replanFrom = 0 }
+    }
+
+    /// Removes the calendar of a name, if there is one.
+    public mutating func removeCalendar(_ name: CalendarName) { book.remove(name) }
+
+    /// Returns the milliseconds of working time that a running timer has left, by now rounded up to one; nil for a timer
+    /// that counts no working time, or has no fire planned.
+    public func workingLeft(_ slot: SlotIndex, _ now: Now) -> Int64? {
+        guard table[slot].traits.clock == .working, table[slot].isPlanned, table[slot].due < Grid.never else {
+            return nil
+        }
+        let step = begin(slot, now)
+        let start = now.ceiling(on: .working)
+        return step.progress.due > start ? step.grid.shape?.hours.elapsed(from: start, to: step.progress.due) : 0
+    }
+
+    /// Plans the timer at `slot` again if it is planned by an earlier edition of its calendar.
+    mutating func replan(_ slot: SlotIndex, _ now: Now, _ effects: inout [Effect]) {
+        guard replanFrom != nil, table[slot].traits.contains(.calendar), table[slot].inUse else { return }
+        let grid = Grid(rules(slot), book)
+        guard let shape = grid.shape, table[slot].edition != shape.edition else { return }
+        var step = begin(slot, now)
+        // The log would take a timer whose record is very old for one of the present edition.
+        let isRecorded = shape.edition % Self.recordedEvery == 0 && !step.progress.state.hasEnded
+        guard step.progress.due != table[slot].due || isRecorded else { return table.setEdition(slot, shape.edition) }
+        let isShown = step.progress.due != table[slot].due && step.progress.state == .running
+        step.emit(isShown ? .rescheduled : nil, reason: isShown ? .calendar : .none, &effects)
+        commit(step, &effects)
+    }
+
+    /// The editions after which each timer is recorded again even where it does not move.
+    private static var recordedEvery: UInt8 { 64 }
+
+    /// The slots of timers without a calendar that are passed at the cost of one that is planned again.
+    private static var slotsPerTimer: Int { 16 }
+
+    /// Plans timers of changed calendars again, as many as `limit` and slots beside them. Returns whether all are.
+    mutating func continueReplanning(limit: Int, _ now: Now, _ effects: inout [Effect]) -> Bool {
+        guard let start = replanFrom else { return true }
+        var budget = limit * Self.slotsPerTimer
+        var slot = Int(start)
+        while slot < table.slotCount, budget > 0 {
+            let usesCalendar = table[SlotIndex(slot)].traits.contains(.calendar)
+            budget -= usesCalendar ? Self.slotsPerTimer : 1
+            if usesCalendar { replan(SlotIndex(slot), now, &effects) }
+            slot += 1
+        }
+        guard slot == table.slotCount else {
+            replanFrom = SlotIndex(slot)
+            return false
+        }
+        replanFrom = nil
+        book.forgetPast()
+        return true
+    }
+
+    /// Plans the next fire by the present opening hours, as far as `progress` was planned by earlier ones.
+    func replan(_ progress: inout TimerProgress, _ grid: Grid, _ now: Now) {
+        guard let calendar = grid.rules.calendar, let shape = grid.shape else { return }
+        let changes = book.changes(of: calendar.name, since: progress.edition)
+        progress.edition = shape.edition
+        guard progress.state == .running || progress.state == .suspended else { return }
+        let keepsTime = progress.state == .suspended && grid.rules.effectiveResume == .remaining
+        let isWatchdog = grid.rules.schedule.kind == .watchdog
+        guard !keepsTime, !progress.flags.contains(.moved) || grid.rules.clock == .working,
+            !isWatchdog || progress.flags.contains(.awaiting)
+        else { return }
+        for change in changes {
+            // An instant that had come by then is due as it was.
+            guard progress.due > change.instant else { return }
+            progress.due = grid.due(progress.due, by: change) ?? Grid.never
+        }
+    }
+}
+
+extension Grid {
+    /// The instants that are looked at for one that has not fired.
+    private static let lookLimit = 64
+
+    /// Returns the due instant by changed opening hours of a fire that was due at `due`; nil if there is none.
+    fileprivate func due(_ due: Int64, by change: CalendarBook.Change) -> Int64? {
+        if rules.clock == .working {
+            return change.after.due(
+                after: change.before.elapsed(from: change.instant, to: due), from: change.instant)
+        }
+        let (old, new) = (Grid(self, by: change.before, edition: 0), Grid(self, by: change.after, edition: 0))
+        if case .at(let instant) = rules.schedule { return new.shape?.moved(instant) }
+        if rules.grace != nil { return new.awaited(after: change.instant) }
+        guard let before = old.shape?.instants, let after = new.shape?.instants else { return nil }
+        // The instants that were due then are due still, wherever they are now.
+        let planned = before.nominals(of: due).compactMap { after.moved($0) }.min()
+        var next = after.next(after: change.instant)
+        for _ in 0..<Self.lookLimit {
+            guard let found = next, found < planned ?? .max else { break }
+            // A nominal instant that came before `due` by the old hours has fired.
+            if after.nominals(of: found).contains(where: { before.moved($0) ?? .max >= due }) { break }
+            next = after.next(after: found)
+        }
+        guard let planned else { return next }
+        return min(planned, next ?? planned)
+    }
+}
