@@ -15,12 +15,12 @@ public enum CalendarJSON {
 
     /// Writes the members that the client set, as it wrote them.
     public static func writeContent(_ content: CalendarContent, _ json: inout JSONWriter) {
-        let parts = content.parts
-        json.member("timeZone", text: parts.definition.zone)
+        let texts = content.texts
+        json.member("timeZone", text: content.zone)
         json.key("week")
-        json.raw(parts.week)
+        json.raw(texts.week)
         json.key("dates")
-        json.raw(parts.dates)
+        json.raw(texts.dates)
     }
 }
 

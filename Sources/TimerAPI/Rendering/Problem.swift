@@ -183,10 +183,10 @@ extension Problem {
             allowed = Self.allowed(state, restartable, isWatchdog: isWatchdog)
         case .missingCalendar(let state, let restartable, let isWatchdog):
             self.init(
-                .illegalTransition, "the timer's calendar is deleted: make it again, or give the timer another one")
+                .illegalTransition, "the timer's calendar is deleted: make it again, or PUT the timer with another one")
             self.state = state
             command = "activate"
-            allowed = Self.allowed(state, restartable, isWatchdog: isWatchdog)
+            allowed = Self.allowed(state, restartable, isWatchdog: isWatchdog).filter { $0 != .activate }
         case .notAWatchdog(let state, let restartable):
             self.init(.notAWatchdog, "this timer is not a watchdog")
             self.state = state
@@ -218,7 +218,13 @@ extension Problem {
         case .inUse(let timers):
             self.init(.calendarInUse, "timers go by the calendar, and have not ended")
             self.timers = timers
-        case .isFull: self.init(.timerLimit, "there are \(CalendarTable.most) calendars already: delete some")
+        case .isChanging:
+            self.init(
+                repeatable: .overloaded, "the last changes of the calendar are still under way; nothing was changed")
+        case .isFull:
+            let bytes = CalendarTable.mostBytes >> 20
+            self.init(
+                .timerLimit, "calendars are \(CalendarTable.most) at most, and \(bytes) MiB together: delete some")
         }
     }
 

@@ -26,6 +26,8 @@ struct ScheduleFields {
     var misses: Int64?
     var repeatAlarm: Bool?
 
+    /// The most instants in a row that a watchdog with a calendar may miss: each is looked for by itself.
+    private static let mostMisses = 32
     /// The time zone of a cron expression or a recurrence rule that names none.
     static let defaultZone = Array("UTC".utf8)
 
@@ -143,6 +145,9 @@ struct ScheduleFields {
                     .invalidSchedule, "an `at` that is skipped would never fire", pointer: "/onClosed")
             }
             policy = .next
+        }
+        guard rules.misses <= Self.mostMisses else {
+            throw Problem(.invalidSchedule, "with a `calendar` at most \(Self.mostMisses)", pointer: "/misses")
         }
         rules.calendar = CalendarRule(calendar, onClosed: policy)
     }

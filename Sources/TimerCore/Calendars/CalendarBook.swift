@@ -9,7 +9,7 @@ final class CalendarBook {
     private(set) var table = CalendarTable()
     /// The opening hours that were asked for, by name and edition: reading them costs in proportion to their dates.
     private var hours: [CalendarName: [UInt8: OpenHours]] = [:]
-    /// The number of calendars that keep past opening hours.
+    /// The calendars that keep past opening hours.
     private var changing: Set<CalendarName> = []
 
     /// A change of a calendar's opening hours.
@@ -83,8 +83,11 @@ final class CalendarBook {
         return found
     }
 
-    private func hours(_ name: CalendarName, _ edition: UInt8, _ bytes: [UInt8]) -> OpenHours? {
+    private func hours(
+        _ name: CalendarName, _ edition: UInt8, _ encoded: @autoclosure () -> [UInt8]
+    ) -> OpenHours? {
         if let known = hours[name]?[edition] { return known }
+        let bytes = encoded()
         guard let definition = CalendarDefinition(decoding: bytes.span), let zone = zones.zone(named: definition.zone)
         else { return nil }
         let made = OpenHours(definition, in: zone)

@@ -67,10 +67,18 @@ public struct CalendarContent: Sendable, Equatable {
     }
 
     /// The name of the time zone, with which the opening hours begin.
-    var zone: [UInt8] {
-        let hours = hours
+    public var zone: [UInt8] {
         var offset = 0
-        return ByteCoding.readRun(hours.span, &offset) ?? []
+        _ = ByteCoding.read(bytes.span, &offset)
+        return ByteCoding.readRun(bytes.span, &offset) ?? []
+    }
+
+    /// The JSON of the members `week` and `dates`.
+    public var texts: (week: [UInt8], dates: [UInt8]) {
+        var offset = 0
+        let count = ByteCoding.read(bytes.span, &offset) ?? 0
+        offset += Int(count)
+        return (ByteCoding.readRun(bytes.span, &offset) ?? [], ByteCoding.readRun(bytes.span, &offset) ?? [])
     }
 
     /// The bytes of the opening hours, the first part.
@@ -165,6 +173,8 @@ public struct CalendarTable: Sendable, Equatable {
 
     /// The most calendars.
     public static let most = 1000
+    /// The most bytes of all contents.
+    public static let mostBytes = 64 << 20
 
     /// Makes a table without calendars.
     public init() {}
@@ -193,14 +203,16 @@ public struct CalendarTable: Sendable, Equatable {
 
 /// The reason for which a calendar is not made, changed or shown; nothing was changed.
 public enum CalendarRefusal: Error, Sendable, Equatable {
-    /// There is no calendar of this name.
+    /// No calendar has this name.
     case notFound
-    /// There is a calendar of this name, and it is another one.
+    /// A calendar of this name is there, and it is another one.
     case exists
     /// The condition on the version does not hold; `current` is nil if there is no calendar.
     case versionMismatch(current: Int64?)
     /// So many timers go by the calendar, and have not ended.
     case inUse(timers: Int)
-    /// There are as many calendars as may be.
+    /// Timers are still planned by as many earlier editions of the calendar as are kept.
+    case isChanging
+    /// As many calendars are there, or as many bytes of them, as may be.
     case isFull
 }

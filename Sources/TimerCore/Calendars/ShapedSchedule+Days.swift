@@ -8,7 +8,7 @@ extension ShapedSchedule {
     /// The nominal instants within the reach of a move up to which a schedule is sparse.
     private static var sparseLimit: Int { 32 }
     /// The most runs of open time that are searched for moved instants of a dense schedule.
-    private static var runLimit: Int { 256 }
+    private static var runLimit: Int { 64 }
     /// The days of a run of open time that are searched at once.
     private static var runDays: Int64 { 31 }
     /// A time longer than the difference of two offsets.
@@ -51,14 +51,10 @@ extension ShapedSchedule {
             last = next
             count += 1
         }
-        var low = last
-        var high = end
-        while low < high {
-            let middle = low + (high - low) / 2
-            if let next = next(after: middle), next <= end { low = next } else { high = middle }
-        }
         let open = ShapedSchedule(source: source, hours: hours, policy: .skip, zone: zone)
-        return (low, max(count, open.latest(after: first - 1, through: end)?.count ?? 0))
+        return (
+            lastDue(from: last, through: end), max(count, open.latest(after: first - 1, through: end)?.count ?? 0)
+        )
     }
 
     /// Returns the first instant of a dense schedule after `instant`: run by run of open time, the first that is moved

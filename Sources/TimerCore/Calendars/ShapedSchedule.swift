@@ -25,7 +25,7 @@ struct ShapedSchedule<Source: NominalInstants>: Sendable {
     /// The most nominal instants in closed time at which a search looks.
     static var lookLimit: Int { 2048 }
     /// The most instants that are counted one by one.
-    static var countLimit: Int64 { 10_000 }
+    static var countLimit: Int64 { 1000 }
     /// The milliseconds by which an instant is moved at the most.
     static var reach: Int64 { ClosedPolicy.dayLimit * Schedule.day }
 
@@ -106,22 +106,24 @@ struct ShapedSchedule<Source: NominalInstants>: Sendable {
         return nil
     }
 
-    /// Finds the latest by a policy that keeps the order of instants: open time is counted by the source in one go.
+    /// Finds the latest by a policy that keeps the order of instants: open time is counted by the source in one go. After
+    /// ``lookLimit`` runs of it the rest is no longer counted.
     private func latestInOrder(from first: Int64, through end: Int64) -> (instant: Int64, count: Int64) {
         var last = first
         var count: Int64 = 1
         var place = first
-        while let nominal = source.next(after: place), nominal <= end,
-            let opening = hours.nextOpening(atOrAfter: nominal)
-        {
+        for _ in 0..<Self.lookLimit {
+            guard let nominal = source.next(after: place), nominal <= end,
+                let opening = hours.nextOpening(atOrAfter: nominal)
+            else { return (last, count) }
             if opening == nominal {
                 let closing = hours.closing(after: nominal, limit: end + 1)
-                guard let found = source.latest(after: place, through: closing - 1) else { break }
+                guard let found = source.latest(after: place, through: closing - 1) else { return (last, count) }
                 last = found.instant
                 count += found.count
                 place = closing - 1
             } else if policy == .next && opening - nominal <= Self.reach {
-                guard opening <= end else { break }
+                guard opening <= end else { return (last, count) }
                 last = opening
                 count += 1
                 place = opening
@@ -129,6 +131,17 @@ struct ShapedSchedule<Source: NominalInstants>: Sendable {
                 place = policy == .next ? opening - Self.reach - 1 : opening - 1
             }
         }
-        return (last, count)
+        return (lastDue(from: last, through: end), count)
+    }
+
+    /// Returns the last due instant at or before `end`, from `first` on, which is one.
+    func lastDue(from first: Int64, through end: Int64) -> Int64 {
+        var low = first
+        var high = end
+        while low < high {
+            let middle = low + (high - low) / 2
+            if let next = next(after: middle), next <= end { low = next } else { high = middle }
+        }
+        return low
     }
 }

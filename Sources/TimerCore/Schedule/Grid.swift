@@ -40,11 +40,15 @@ struct Grid {
     }
 
     /// Makes the due instants by other opening hours.
-    init(_ grid: Grid, by hours: OpenHours, edition: UInt8) {
-        rules = grid.rules
+    ///
+    /// - Parameter misses: the number of instants that a watchdog awaits; nil for that of its rules.
+    init(_ grid: Grid, by hours: OpenHours, misses: Int64? = nil) {
+        var rules = grid.rules
+        if let misses { rules.misses = misses }
+        self.rules = rules
         zone = grid.zone
         local = grid.local
-        shape = CalendarShape(rules, rules.calendar?.onClosed ?? .skip, hours, edition: edition, in: zone)
+        shape = CalendarShape(rules, rules.calendar?.onClosed ?? .skip, hours, edition: 0, in: zone)
     }
 
     /// Moves a grid that keeps a local time, so that it goes on from `due`.
@@ -171,6 +175,7 @@ struct Grid {
     func kept(
         from due: Int64, last: Int64, before: Int64, notBefore oldest: Int64, most: Int64
     ) -> (due: Int64, dropped: Int64) {
+        if before < most, oldest <= due { return (due, 0) }
         guard before > 0 else { return (due, 0) }
         if let local {
             let first = local.point(through: due)

@@ -14,6 +14,11 @@ extension Scheduler {
     ) throws(TimerRefusal) -> SlotIndex {
         if table.find(key) != nil { throw .exists }
         guard table.count < maximumTimers else { throw .timerLimit(maximumTimers) }
+        if let name = Definition.calendarName(definition.span), book.table[name] == nil,
+            !arrival.progress.state.hasEnded
+        {
+            throw .noCalendar(name)
+        }
         Definition.setCreatedAt(arrival.createdAt, in: &definition)
         let slot = table.insert(key, definition: definition.span, progress: TimerProgress())
         take(slot, arrival, above: versionFloor, .created, now, &effects)

@@ -31,18 +31,35 @@ extension Scheduler {
         return step.progress.due > start ? step.grid.shape?.hours.elapsed(from: start, to: step.progress.due) : 0
     }
 
-    /// Plans the timer at `slot` again if it is planned by an earlier edition of its calendar.
-    mutating func replan(_ slot: SlotIndex, _ now: Now, _ effects: inout [Effect]) {
-        guard replanFrom != nil, table[slot].traits.contains(.calendar), table[slot].inUse else { return }
+    /// Returns a timer's progress, as planned by the present edition of its calendar.
+    public func progress(_ slot: SlotIndex, _ now: Now) -> TimerProgress {
+        var progress = table.progress(slot)
+        if replanFrom != nil, table[slot].traits.contains(.calendar) { replan(&progress, Grid(rules(slot), book)) }
+        return progress
+    }
+
+    /// Plans the timer at `slot` again if it is planned by an earlier edition of its calendar. Returns whether it was
+    /// recorded, and so armed.
+    @discardableResult
+    mutating func replan(_ slot: SlotIndex, _ now: Now, _ effects: inout [Effect]) -> Bool {
+        guard replanFrom != nil, table[slot].traits.contains(.calendar), table[slot].inUse else { return false }
         let grid = Grid(rules(slot), book)
-        guard let shape = grid.shape, table[slot].edition != shape.edition else { return }
+        let (due, edition) = (table[slot].due, table[slot].edition)
+        guard let shape = grid.shape, edition != shape.edition else { return false }
         var step = begin(slot, now)
         // The log would take a timer whose record is very old for one of the present edition.
-        let isRecorded = shape.edition % Self.recordedEvery == 0 && !step.progress.state.hasEnded
-        guard step.progress.due != table[slot].due || isRecorded else { return table.setEdition(slot, shape.edition) }
-        let isShown = step.progress.due != table[slot].due && step.progress.state == .running
+        let isRecorded = shape.edition / Self.recordedEvery != edition / Self.recordedEvery
+        guard step.progress.due != due || (isRecorded && !step.progress.state.hasEnded) else {
+            table.setEdition(slot, shape.edition)
+            return false
+        }
+        if held[slot] == due { held[slot] = step.progress.due }
+        let isShown = step.progress.due != due && step.progress.state == .running
         step.emit(isShown ? .rescheduled : nil, reason: isShown ? .calendar : .none, &effects)
-        commit(step, &effects)
+        // An instant between the change and now was missed, if the server was down.
+        let changedAt = grid.rules.calendar.flatMap { book.table[$0.name]?.past.last?.until } ?? .min
+        commit(step, &effects, isFire: step.progress.due > changedAt)
+        return true
     }
 
     /// The editions after which each timer is recorded again even where it does not move.
@@ -58,7 +75,7 @@ extension Scheduler {
         var slot = Int(start)
         while slot < table.slotCount, budget > 0 {
             let usesCalendar = table[SlotIndex(slot)].traits.contains(.calendar)
-            budget -= usesCalendar ? Self.slotsPerTimer : 1
+            budget -= usesCalendar ? Self.slotsPerTimer * table.weight(SlotIndex(slot)) : 1
             if usesCalendar { replan(SlotIndex(slot), now, &effects) }
             slot += 1
         }
@@ -72,8 +89,10 @@ extension Scheduler {
     }
 
     /// Plans the next fire by the present opening hours, as far as `progress` was planned by earlier ones.
-    func replan(_ progress: inout TimerProgress, _ grid: Grid, _ now: Now) {
-        guard let calendar = grid.rules.calendar, let shape = grid.shape else { return }
+    func replan(_ progress: inout TimerProgress, _ grid: Grid) {
+        guard let calendar = grid.rules.calendar, let shape = grid.shape, shape.edition != progress.edition else {
+            return
+        }
         let changes = book.changes(of: calendar.name, since: progress.edition)
         progress.edition = shape.edition
         guard progress.state == .running || progress.state == .suspended else { return }
@@ -85,7 +104,7 @@ extension Scheduler {
         for change in changes {
             // An instant that had come by then is due as it was.
             guard progress.due > change.instant else { return }
-            progress.due = grid.due(progress.due, by: change) ?? Grid.never
+            progress.due = grid.due(progress, by: change) ?? Grid.never
         }
     }
 }
@@ -94,26 +113,37 @@ extension Grid {
     /// The instants that are looked at for one that has not fired.
     private static let lookLimit = 64
 
-    /// Returns the due instant by changed opening hours of a fire that was due at `due`; nil if there is none.
-    fileprivate func due(_ due: Int64, by change: CalendarBook.Change) -> Int64? {
+    /// Returns the due instant by changed opening hours; nil if there is none.
+    ///
+    /// - Parameter progress: the timer's progress by the hours before.
+    fileprivate func due(_ progress: TimerProgress, by change: CalendarBook.Change) -> Int64? {
+        let due = progress.due
         if rules.clock == .working {
             return change.after.due(
                 after: change.before.elapsed(from: change.instant, to: due), from: change.instant)
         }
-        let (old, new) = (Grid(self, by: change.before, edition: 0), Grid(self, by: change.after, edition: 0))
+        let (old, new) = (Grid(self, by: change.before), Grid(self, by: change.after))
         if case .at(let instant) = rules.schedule { return new.shape?.moved(instant) }
-        if rules.grace != nil { return new.awaited(after: change.instant) }
+        if rules.grace != nil {
+            // As many instants are awaited as were left by the old hours.
+            let left = old.expected(after: change.instant, through: due)?.count ?? 1
+            return Grid(self, by: change.after, misses: left).awaited(after: change.instant)
+        }
+        if rules.mode == .fixedDelay, progress.firesSinceActivation > 0 {
+            let next = new.shape?.goingOn(after: progress.lastFiredAt)?.next(after: progress.lastFiredAt)
+            // The instant of a fire is rounded down where it is kept, and up where a period begins with it.
+            return next.map { abs($0 - due) <= 1 ? due : $0 }
+        }
         guard let before = old.shape?.instants, let after = new.shape?.instants else { return nil }
         // The instants that were due then are due still, wherever they are now.
         let planned = before.nominals(of: due).compactMap { after.moved($0) }.min()
         var next = after.next(after: change.instant)
         for _ in 0..<Self.lookLimit {
-            guard let found = next, found < planned ?? .max else { break }
+            guard let found = next, found < planned ?? .max else { return planned ?? next }
             // A nominal instant that came before `due` by the old hours has fired.
-            if after.nominals(of: found).contains(where: { before.moved($0) ?? .max >= due }) { break }
+            if after.nominals(of: found).contains(where: { before.moved($0) ?? .max >= due }) { return found }
             next = after.next(after: found)
         }
-        guard let planned else { return next }
-        return min(planned, next ?? planned)
+        return planned ?? next
     }
 }

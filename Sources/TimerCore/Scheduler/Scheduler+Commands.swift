@@ -5,7 +5,7 @@ extension Scheduler {
         progress.version = max(progress.version, lostVersions) + 1
         progress.updatedAt = now.wall
         let grid = Grid(rules(slot), book, progress)
-        if let shape = grid.shape, shape.edition != progress.edition { replan(&progress, grid, now) }
+        if let shape = grid.shape, shape.edition != progress.edition { replan(&progress, grid) }
         let kicks = grid.rules.schedule.kind == .watchdog ? table.kicks(slot) : nil
         return Step(slot: slot, now: now, grid: grid, progress: progress, kicks: kicks)
     }
@@ -174,7 +174,8 @@ extension Scheduler {
         }
         let due = try firstDue(grid, now)
         if rules.clock == .working, rules.plansLikeUnlessByCalendar(old) {
-            guard progress.state == .running else { return progress.due }
+            let keepsTime = progress.state == .suspended && rules.effectiveResume == .remaining
+            guard !keepsTime, progress.state == .running || progress.state == .suspended else { return progress.due }
             let left = before.grid.remaining(until: progress.due, at: now)
             return left > 0 ? grid.due(after: left, now) ?? Grid.never : progress.due
         }

@@ -38,7 +38,7 @@ extension Scheduler {
 
     /// Handles a running timer whose entry came up in a wheel: its instant has come, or was moved to a later one since.
     private mutating func handleEntry(_ slot: SlotIndex, _ now: Now, _ effects: inout [Effect]) {
-        replan(slot, now, &effects)
+        if replan(slot, now, &effects) { return }
         var step = begin(slot, now)
         if step.isWatchdog, step.isOver, !step.progress.isPlanned || step.isPast(step.fireDue) {
             step.complete(&effects)
@@ -70,7 +70,10 @@ extension Scheduler {
         } else if step.isWatchdog {
             step.alarm(due, missed: 0, &effects)
         } else {
-            step.fire(.due, due: due, missed: 0, next: step.next(after: due), &effects)
+            // An instant that a changed calendar moved into the past may lie before others that have fired.
+            let isMoved = step.rules.calendar != nil && table[step.slot].plannedPast
+            let next = step.next(after: isMoved ? max(due, step.progress.lastFiredAt) : due)
+            step.fire(.due, due: due, missed: 0, next: next, &effects)
         }
     }
 
@@ -98,7 +101,7 @@ extension Scheduler {
 
     /// Returns the next fires of a timer: none unless it runs.
     public func upcoming(_ slot: SlotIndex, _ now: Now, count: Int) -> UpcomingFires {
-        let progress = table.progress(slot)
+        let progress = progress(slot, now)
         let grid = Grid(rules(slot), book, progress)
         guard progress.state == .running else { return UpcomingFires(grid, from: nil, now, count: 0) }
         if grid.rules.grace != nil {
@@ -141,8 +144,7 @@ extension Scheduler {
             throw .invalidSchedule(pointer: "/timeZone", reason: "there is no time zone `\(name)`")
         }
         if let calendar = grid.rules.calendar, grid.shape == nil {
-            let name = String(decoding: calendar.name.bytes, as: UTF8.self)
-            throw .invalidSchedule(pointer: "/calendar", reason: "there is no calendar `\(name)`")
+            throw .noCalendar(calendar.name)
         }
         guard let due = grid.first(activatedAt: now) else {
             if grid.rules.grace != nil, grid.expected(after: now.wall) != nil {

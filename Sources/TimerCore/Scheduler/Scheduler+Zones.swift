@@ -29,7 +29,7 @@ extension Scheduler {
             guard isZoned(slot), let due = zonedDue(slot), due != table[slot].due else { continue }
             var step = begin(slot, now)
             step.progress.due = due
-            step.emit(.rescheduled, &effects)
+            step.emit(.rescheduled, reason: .calendar, &effects)
             commit(step, &effects, isFire: true)
             replanned += 1
         }
@@ -52,6 +52,9 @@ extension Scheduler {
             return grid.expected(after: progress.due - 1) == progress.due ? nil : grid.expected(after: known)
         }
         switch grid.rules.schedule {
+        case .at(let instant):
+            let moved = grid.shape?.moved(instant)
+            return moved == progress.due ? nil : moved
         case .expecting:
             // The grace counts by its own clock, for which no zone matters.
             guard progress.flags.contains(.awaiting), grid.expected(after: progress.due - 1) != progress.due else {

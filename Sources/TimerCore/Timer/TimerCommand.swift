@@ -70,6 +70,12 @@ public enum TimerRefusal: Error, Sendable, Equatable {
     case invalidSchedule(pointer: String, reason: String)
     /// The server has as many timers as it may hold.
     case timerLimit(Int)
+
+    /// Returns the refusal of a timer that names a calendar which is not there.
+    static func noCalendar(_ name: CalendarName) -> TimerRefusal {
+        .invalidSchedule(
+            pointer: "/calendar", reason: "there is no calendar `\(String(decoding: name.bytes, as: UTF8.self))`")
+    }
 }
 
 /// Words that other programs, and people, use for a command of this program.

@@ -72,12 +72,14 @@ public struct TimerProgress: Sendable, Equatable, BitwiseCopyable {
     }
 
     /// Returns the wall instant, in milliseconds, at which the next fire is planned; nil for none. A watchdog whose
-    /// period would end after `until` completes there without one.
+    /// period would end after `until` completes there without one, and a timer whose calendar moved its instant there.
     public func nextFireAt(_ rules: borrowing TimerRules, _ now: Now) -> Int64? {
         guard isPlanned else { return nil }
         let wall = now.wall(of: fireDue(rules, now), on: rules.clock)
         guard wall <= lastInstant else { return nil }
-        if let until = rules.until, wall > until, rules.schedule.kind == .watchdog { return nil }
+        if let until = rules.until, wall > until, rules.schedule.kind == .watchdog || rules.calendar != nil {
+            return nil
+        }
         return wall
     }
 }

@@ -103,7 +103,10 @@ extension RecordCodec {
                 let age = ByteCoding.readSigned(bytes, &offset), let hours = ByteCoding.readRun(bytes, &offset),
                 CalendarDefinition(decoding: hours.span) != nil
             else { return nil }
-            past.append(PastHours(hours, edition: UInt8(number), until: at &- age))
+            let until = at &- age
+            // The end of the year 9999 is not so far from 1970.
+            guard until.magnitude < 1 << 48 else { return nil }
+            past.append(PastHours(hours, edition: UInt8(number), until: until))
         }
         return (UInt8(edition), past)
     }

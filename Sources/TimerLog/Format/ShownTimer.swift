@@ -76,7 +76,7 @@ public struct ShownTimer: Sendable, Equatable {
         record.at = updatedAt
         let hasLeft = status >= UInt64(Self.leftFlag)
         let workingLeft = hasLeft ? ByteCoding.readSigned(bytes.span, &offset) : nil
-        guard (workingLeft != nil) == hasLeft else { return nil }
+        guard (workingLeft != nil) == hasLeft, status < 2 * UInt64(Self.leftFlag) else { return nil }
         guard RecordCodec.readProgress(bytes.span, &offset, into: &record),
             Definition.isWhole(bytes.span.extracting(offset..<bytes.count))
         else { return nil }

@@ -13,7 +13,8 @@ extension Engine {
         _ = takePosition()
         RecordCodec.append(calendar, to: &batch.records)
         scheduler.set(calendar, made: made)
-        spent += 1 + calendar.content.bytes.count / EngineConfiguration.bytesPerChange
+        let bytes = calendar.past.reduce(calendar.content.bytes.count) { $0 + $1.hours.count }
+        spent += 1 + bytes / EngineConfiguration.bytesPerChange
         highestVersion = max(highestVersion, calendar.version)
         if showsEarly && !coversVersions { bindBatch() }
     }

@@ -21,7 +21,10 @@ extension Turn {
         try check(before, if: condition, unless: unwanted)
         try checkAvailable()
         if let before, before.content == content { return (before, false) }
-        if before == nil, engine.calendars.count >= CalendarTable.most { throw .calendarRefused(.isFull) }
+        let bytes = engine.calendars.byteCount - (before?.content.bytes.count ?? 0) + content.bytes.count
+        guard before != nil || engine.calendars.count < CalendarTable.most, bytes <= CalendarTable.mostBytes else {
+            throw .calendarRefused(.isFull)
+        }
         let calendar = NamedCalendar(
             name: name, content: content, version: engine.version(after: before), updatedAt: now.wall,
             changedBy: engine.actor)
@@ -35,17 +38,17 @@ extension Turn {
     ) throws(ServiceError) -> NamedCalendar {
         var calendar = before.map { calendar.following($0, at: now.wall) } ?? calendar
         if engine.scheduler.timers(by: calendar.name) == 0 { calendar.past = [] }
-        guard calendar.past.count <= NamedCalendar.mostPast else { throw .overloaded }
-        engine.record(calendar, made: made)
+        guard calendar.past.count <= NamedCalendar.mostPast else { throw .calendarRefused(.isChanging) }
+        engine.record(calendar, made: calendar.past.isEmpty ? nil : made)
         return calendar
     }
 
     /// Deletes a calendar, unless timers go by it that have not ended.
     public func deleteCalendar(_ name: CalendarName, if condition: VersionCondition) throws(ServiceError) {
         guard let calendar = engine.calendars[name] else { throw .calendarRefused(.notFound) }
-        try check(calendar, if: condition, unless: .none)
         let timers = engine.scheduler.timers(by: name)
         guard timers == 0 else { throw .calendarRefused(.inUse(timers: timers)) }
+        try check(calendar, if: condition, unless: .none)
         try checkAvailable()
         engine.recordDeletion(of: calendar, now)
     }

@@ -175,12 +175,13 @@ struct CalendarBodyTests {
     @Test func `a refusal is a problem that says what to do`() {
         let expected: [(CalendarRefusal, ProblemKind)] = [
             (.notFound, .notFound), (.exists, .timerExists), (.versionMismatch(current: nil), .versionMismatch),
-            (.isFull, .timerLimit),
+            (.isFull, .timerLimit), (.isChanging, .overloaded), (.inUse(timers: 3), .calendarInUse),
         ]
         for (refusal, kind) in expected {
             let problem = Problem(refusal)
             #expect(problem.kind == kind && problem.timer == nil)
         }
         #expect(Problem(CalendarRefusal.versionMismatch(current: 7)).current == 7)
+        #expect(Problem(CalendarRefusal.inUse(timers: 3)).timers == 3)
     }
 }

@@ -83,6 +83,106 @@ struct ReplanTests {
         #expect(try bench.nextFire("t4") == "2026-11-21T10:30Z")
     }
 
+    @Test func `a timer is shown by the new hours before it is looked at`() throws {
+        let bench = try Bench(officeAt: "2026-11-20T15:00Z")
+        try bench.create(try Self.timer(.after(4 * Self.hour), .working))
+        bench.pass(Self.hour)
+        try bench.open(["sat": ["10:00-20:00"]])
+        let slot = try bench.slot()
+        #expect(ZoneFiles.text(bench.scheduler.progress(slot, bench.now).due) == "2026-11-21T13:00Z")
+        let next = bench.scheduler.upcoming(slot, bench.now, count: 1).all()
+        #expect(next.map { ZoneFiles.text($0) } == ["2026-11-21T13:00Z"])
+    }
+
+    @Test func `a change far away loses no fire of a fixed delay`() throws {
+        let bench = try Bench(officeAt: "2026-11-20T09:00Z", week: ["mon-sun": ["09:00-17:00"]])
+        let start = try ZoneFiles.instant("2026-11-20T10:00Z")
+        try bench.create(try Self.timer(.every(Schedule.day, first: .at(start))) { $0.mode = .fixedDelay })
+        bench.advance(Self.hour, nanoseconds: 300_000)
+        let due = try bench.progress().due
+        #expect(due == start + Schedule.day + 1)
+        try bench.open(["mon-sun": ["09:00-17:00"]], dates: ["2040-01-01": []])
+        #expect(bench.advance() == [])
+        #expect(try bench.progress().due == due)
+        try bench.open(["mon-fri": ["09:00-17:00"]])
+        bench.advance()
+        #expect(try bench.nextFire() > "2026-11-22T10:00Z")
+    }
+
+    @Test func `a watchdog awaits as many instants as were left`() throws {
+        let bench = try Bench(officeAt: "2026-11-16T09:00Z")
+        let rules = try Self.timer(.expecting(.cron(try CronSchedule("0 12 * * *")), grace: 60_000), .suspending) {
+            $0.misses = 3
+        }
+        try bench.create(rules)
+        // Monday's and Tuesday's kicks do not come.
+        bench.advance(2 * Schedule.day)
+        #expect(try bench.nextFire() == "2026-11-18T12:01Z")
+        try bench.open(["mon-fri": ["08:00-17:00"]])
+        bench.advance()
+        #expect(try bench.nextFire() == "2026-11-18T12:01Z")
+        try bench.open(["thu-fri": ["08:00-17:00"]])
+        bench.advance()
+        #expect(try bench.nextFire() == "2026-11-19T12:01Z")
+    }
+
+    @Test func `an early kick counts over a change`() throws {
+        let bench = try Bench(officeAt: "2026-11-16T09:00Z")
+        try bench.create(
+            try Self.timer(.expecting(.cron(try CronSchedule("0 12 * * *")), grace: 60_000), .suspending))
+        bench.advance(3 * Self.hour - 30_000)
+        try bench.apply(.kick)
+        try bench.open(["mon-fri": ["08:00-17:00"]])
+        bench.advance()
+        #expect(try bench.nextFire() == "2026-11-17T12:01Z")
+    }
+
+    @Test func `many instants that have fired stay so`() throws {
+        let bench = try Bench(officeAt: "2026-11-16T14:00Z")
+        try bench.create(try Self.cron("* 9-17 * * MON", .nextDay))
+        bench.advance(Self.hour + 30_000)
+        #expect(try bench.nextFire() == "2026-11-16T15:01Z")
+        try bench.open(["tue-fri": ["09:00-17:00"]])
+        bench.advance()
+        #expect(try bench.nextFire() == "2026-11-17T15:01Z")
+    }
+
+    @Test func `an instant that passed while the server was down is missed, also by new hours`() throws {
+        let bench = try Bench(officeAt: "2026-11-16T09:00Z")
+        try bench.create(try Self.timer(.after(4 * Self.hour), .working) { $0.misfire = .skip })
+        try bench.open(["mon-fri": ["08:00-17:00"], "sat": ["10:00-12:00"]])
+        bench.pass(Self.hour)
+        try bench.open(["mon-fri": ["10:00-10:30", "11:00-17:00"]])
+        bench.down(6 * Self.hour)
+        bench.restart()
+        bench.scheduler.noteLoopStall(until: bench.now)
+        #expect(bench.advance() == ["rescheduled", "completed"])
+        #expect(try bench.progress().missedCount == 1)
+    }
+
+    @Test func `a suspended timer that keeps its instant is planned by the new hours, and by a new calendar`() throws {
+        let bench = try Bench(officeAt: "2026-11-20T15:00Z")
+        try bench.open(["sun": ["10:00-20:00"]], name: "shop")
+        try bench.create(try Self.timer(.after(4 * Self.hour), .working) { $0.onResume = .deadline })
+        try bench.apply(.suspend)
+        try bench.open(["sat": ["10:00-20:00"]])
+        #expect(bench.advance() == ["untold"])
+        #expect(ZoneFiles.text(try bench.progress().due) == "2026-11-21T14:00Z")
+        let shop = try Bench.name("shop")
+        try bench.amend { $0.calendar?.name = shop }
+        #expect(ZoneFiles.text(try bench.progress().due) == "2026-11-22T14:00Z")
+    }
+
+    @Test func `a timer that is moved after its end shows no fire`() throws {
+        let bench = try Bench(officeAt: "2026-11-20T15:00Z")
+        let until = try ZoneFiles.instant("2026-11-21T00:00Z")
+        try bench.create(try Self.timer(.after(Self.hour), .working) { $0.until = until })
+        try bench.open(["sat": ["10:00-20:00"]])
+        #expect(bench.advance() == ["rescheduled"])
+        #expect(bench.effects.first?.nextFireAt == nil)
+        #expect(try bench.nextFire() == "none")
+    }
+
     @Test func `a command finds the timer planned by the new hours`() throws {
         let bench = try Bench(officeAt: "2026-11-20T15:00Z")
         try bench.create(try Self.timer(.after(4 * Self.hour), .working))

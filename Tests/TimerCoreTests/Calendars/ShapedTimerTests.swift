@@ -86,7 +86,7 @@ struct ShapedTimerTests {
         bench.advance(3 * 3_600_000)
         #expect(try bench.progress().isAlarming)
         try bench.apply(.kick)
-        // Nothing is expected before Monday noon.
+        // No kick is expected before Monday noon.
         #expect(try bench.fires(through: "2026-11-23T12:09Z") == [])
         #expect(try bench.advance(through: "2026-11-23T12:11Z").compactMap(\.fire).count == 1)
     }
