@@ -83,7 +83,7 @@ public enum TimerJSON {
         case .recurrence(let recurrence):
             json.member("rrule", text: recurrence.text)
             json.member("timeZone", text: recurrence.zone)
-            json.member("from", instant: recurrence.from)
+            json.member("from", instant: schedule.from)
             write("rdates", recurrence.rdates, &json)
             write("exdates", recurrence.exdates, &json)
         case .watchdog(let period):

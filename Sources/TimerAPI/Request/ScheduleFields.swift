@@ -1,4 +1,3 @@
-import Platform
 import TimerCore
 
 /// The fields of a create that depend on each other: those of the schedule, and those that only some kinds use. An
@@ -245,13 +244,13 @@ struct ScheduleFields {
         }
     }
 
-    /// Returns the recurrence, which starts now unless `from` is given.
+    /// Returns the recurrence, which starts with the step that takes it unless `from` is given.
     private func recurrenceSchedule(_ text: [UInt8], _ zones: any ZoneSource) throws(Problem) -> RecurrenceSchedule {
         let zone = timeZone ?? Self.defaultZone
         try requireZone(zone, zones)
         do throws(RecurrenceError) {
             let schedule = try RecurrenceSchedule(
-                text, zone: zone, from: from ?? Clocks.realtime() / 1_000_000, rdates: rdates ?? [],
+                text, zone: zone, from: from, rdates: rdates ?? [],
                 exdates: exdates ?? [])
             // Here, as the engine's lock is not held.
             return zones.zone(named: zone).map { schedule.bounded(in: $0) } ?? schedule

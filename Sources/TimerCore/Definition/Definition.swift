@@ -75,6 +75,13 @@ public enum Definition {
         }
     }
 
+    /// Writes the start of a recurrence that begins with this step, which is at the wall instant, into its encoded
+    /// definition; changes no other definition.
+    static func setStart(_ wall: Int64, in bytes: inout [UInt8]) {
+        guard let prefix = prefixCount(bytes.span) else { return }
+        RulesCodec.setStart(wall, in: &bytes, at: prefix + createdAtCount)
+    }
+
     /// Returns how many bytes namespace, id and labels take; nil when `bytes` are no definition.
     public static func prefixCount(_ bytes: Span<UInt8>) -> Int? {
         guard bytes.count > 2, bytes[0] == 0, let idCount = TimerID.keptCount(bytes, at: 1) else { return nil }

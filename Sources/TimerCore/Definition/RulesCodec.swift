@@ -122,7 +122,7 @@ enum RulesCodec {
         case .recurrence(let recurrence):
             append(run: recurrence.text, to: &bytes)
             append(run: recurrence.zone, to: &bytes)
-            ByteCoding.append(signed: recurrence.from, to: &bytes)
+            if recurrence.from != RecurrenceSchedule.unset { ByteCoding.append(signed: recurrence.from, to: &bytes) }
             append(instants: recurrence.rdates, to: &bytes)
             append(instants: recurrence.exdates, to: &bytes)
         case .expecting(let schedule, let grace):
@@ -180,6 +180,28 @@ enum RulesCodec {
     }
 
     private static func namesInstants(_ shape: UInt8) -> Bool { shape == cronShape || shape == recurrenceShape }
+
+    /// Writes the start of a recurrence into the rules at `place`, if it begins with the step that makes or changes its
+    /// timer.
+    static func setStart(_ wall: Int64, in bytes: inout [UInt8], at place: Int) {
+        guard place < bytes.count else { return }
+        let shape = bytes[place] & shapeMask
+        var offset = place + 1
+        guard shape == recurrenceShape || shape == watchdogShape,
+            var flags = ByteCoding.read(bytes.span, &offset).map({ Flags(rawValue: $0) }),
+            shape == recurrenceShape || flags.contains(.rule), !flags.contains(.from)
+        else { return }
+        let rest = offset
+        if flags.contains(.calendar) { _ = CalendarRule(bytes.span, &offset) }
+        if shape == watchdogShape { _ = ByteCoding.readSigned(bytes.span, &offset) }
+        guard run(bytes.span, &offset) != nil, run(bytes.span, &offset) != nil else { return }
+        flags.insert(.from)
+        var begun = Array(bytes[...place])
+        ByteCoding.append(flags.rawValue, to: &begun)
+        begun += bytes[rest..<offset]
+        ByteCoding.append(signed: RecurrenceSchedule.wholeSecond(wall), to: &begun)
+        bytes = begun + bytes[offset...]
+    }
 
     /// Returns the name of the calendar in the rules that begin at `place`; nil where there is none.
     static func calendarName(_ bytes: Span<UInt8>, at place: Int) -> CalendarName? {
@@ -309,9 +331,7 @@ enum RulesCodec {
     ) -> Schedule? {
         let start = offset
         let isRule = shape == recurrenceShape
-        guard let text = run(bytes, &offset), let zone = run(bytes, &offset), flags.contains(.from) || !isRule else {
-            return nil
-        }
+        guard let text = run(bytes, &offset), let zone = run(bytes, &offset) else { return nil }
         var from: Int64?
         if flags.contains(.from) {
             guard let value = ByteCoding.readSigned(bytes, &offset) else { return nil }
@@ -327,7 +347,7 @@ enum RulesCodec {
         let (name, words) = ([UInt8](copying: bytes.extracting(zone)), [UInt8](copying: bytes.extracting(text)))
         let schedule: Schedule
         do {
-            if let dates, let from {
+            if let dates {
                 guard let added = instants(bytes.extracting(dates.added)),
                     let excluded = instants(bytes.extracting(dates.excluded))
                 else { return nil }

@@ -13,7 +13,7 @@ public struct RecurrenceSchedule: Sendable, Equatable {
     public let text: [UInt8]
     /// The IANA name of the time zone.
     public let zone: [UInt8]
-    /// DTSTART in wall milliseconds, a whole second.
+    /// DTSTART in wall milliseconds, a whole second; `unset` before the step that takes its own instant for it.
     public private(set) var from: Int64
     /// The wall milliseconds at which the schedule is due besides, ascending, each once.
     public let rdates: [Int64]
@@ -23,6 +23,9 @@ public struct RecurrenceSchedule: Sendable, Equatable {
     private let rule: RecurrenceRule
     /// The last second at which the rule may be due, as `bounded` found it; nil before.
     private var last: Int64?
+
+    /// The `from` of a schedule that begins with the step which makes or changes its timer, which is no instant.
+    static let unset = Int64.max
 
     /// The most instants of `rdates` and of `exdates`.
     public static let dateLimit = 1000
@@ -35,16 +38,17 @@ public struct RecurrenceSchedule: Sendable, Equatable {
     /// - Parameters:
     ///   - text: a RECUR value of RFC 5545, see ``RecurrenceRule/init(_:)``; at most 512 bytes.
     ///   - zone: an IANA name, which is not looked up here.
-    ///   - from: DTSTART in wall milliseconds; rounded up to a second.
+    ///   - from: DTSTART in wall milliseconds, rounded up to a second; nil for the instant of the step that makes or changes
+    ///     the timer.
     ///   - rdates: wall milliseconds at which the schedule is due besides, at most 1,000 different ones.
     ///   - exdates: wall milliseconds at which it is not due, at most 1,000 different ones.
     public init(
-        _ text: [UInt8], zone: [UInt8], from: Int64, rdates: [Int64] = [], exdates: [Int64] = []
+        _ text: [UInt8], zone: [UInt8], from: Int64?, rdates: [Int64] = [], exdates: [Int64] = []
     ) throws(RecurrenceError) {
         rule = try RecurrenceRule(text)
         self.text = text
         self.zone = zone
-        self.from = Self.wholeSecond(from)
+        self.from = from.map(Self.wholeSecond) ?? Self.unset
         self.rdates = rdates.ascending
         self.exdates = exdates.ascending
         for (name, dates) in [("rdates", self.rdates), ("exdates", self.exdates)] where dates.count > Self.dateLimit {
@@ -65,6 +69,7 @@ public struct RecurrenceSchedule: Sendable, Equatable {
     ///
     /// - Parameter zone: the table of the schedule's zone, which every later question names too.
     public func bounded(in zone: TimeZoneTable) -> RecurrenceSchedule {
+        if from == Self.unset { return self }
         var schedule = self
         let recurrence = recurrence(in: zone)
         let bounds = recurrence.bounds
@@ -136,7 +141,7 @@ public struct RecurrenceSchedule: Sendable, Equatable {
     }
 
     /// Returns an instant rounded up to a second, within the years that are searched or the second after them.
-    private static func wholeSecond(_ instant: Int64) -> Int64 {
+    static func wholeSecond(_ instant: Int64) -> Int64 {
         let second = floorDivide(instant, 1000) + (instant % 1000 == 0 ? 0 : 1)
         return min(max(second, seconds.lowerBound), seconds.upperBound + 1) * 1000
     }

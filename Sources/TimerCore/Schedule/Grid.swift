@@ -86,7 +86,8 @@ struct Grid {
             let earliest = now.ceiling(on: clock)
             return start >= earliest ? start : local?.next(after: earliest - 1)
         case .cron, .recurrence:
-            return expected(after: now.wall)
+            // The instant at which a schedule begins with this step is one of its own.
+            return expected(after: rules.schedule.from == now.wall ? now.wall - 1 : now.wall)
         case .watchdog:
             return now.ceiling(on: clock) + rules.silence
         case .expecting:

@@ -106,7 +106,7 @@ extension Schedule {
     public var from: Int64? {
         switch self {
         case .cron(let cron): cron.from
-        case .recurrence(let recurrence): recurrence.from
+        case .recurrence(let recurrence): recurrence.from == RecurrenceSchedule.unset ? nil : recurrence.from
         case .expecting(let schedule, _): schedule.from
         case .after, .at, .every, .watchdog: nil
         }
@@ -120,6 +120,16 @@ extension Schedule {
         case .recurrence(let recurrence): .recurrence(recurrence.starting(from: from))
         case .expecting(let schedule, let grace): .expecting(schedule.keepingFrom(of: other), grace: grace)
         case .after, .at, .every, .watchdog: self
+        }
+    }
+
+    /// Returns this schedule with its start at an instant, if it begins with the step that makes or changes its timer.
+    func begun(at wall: Int64) -> Schedule {
+        switch self {
+        case .recurrence(let recurrence) where recurrence.from == RecurrenceSchedule.unset:
+            .recurrence(recurrence.starting(from: wall))
+        case .expecting(let schedule, let grace): .expecting(schedule.begun(at: wall), grace: grace)
+        case .after, .at, .every, .cron, .recurrence, .watchdog: self
         }
     }
 

@@ -14,6 +14,7 @@ extension Scheduler {
     ) throws(TimerRefusal) -> SlotIndex {
         if table.find(key) != nil { throw .exists }
         guard table.count < maximumTimers else { throw .timerLimit(maximumTimers) }
+        Definition.setStart(now.wall, in: &definition)
         if let name = Definition.calendarName(definition.span), book.table[name] == nil,
             !arrival.progress.state.hasEnded
         {
@@ -30,6 +31,7 @@ extension Scheduler {
     public mutating func replaceImported(
         _ slot: SlotIndex, definition: inout [UInt8], _ arrival: TimerArrival, _ now: Now, _ effects: inout [Effect]
     ) {
+        Definition.setStart(now.wall, in: &definition)
         redefine(slot, &definition)
         disarm(slot)
         if !held.isEmpty { held[slot] = nil }

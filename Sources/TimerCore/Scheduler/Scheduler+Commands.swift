@@ -39,7 +39,8 @@ extension Scheduler {
     public mutating func create(
         _ key: borrowing TimerKey, definition: inout [UInt8], _ now: Now, _ effects: inout [Effect]
     ) throws(TimerRefusal) -> SlotIndex {
-        let rules = rules(definition.span)
+        Definition.setStart(now.wall, in: &definition)
+        let rules = rules(definition.span, now)
         let grid = Grid(rules, book)
         let due = try Self.firstDue(grid, now)
         if table.find(key) != nil { throw .exists }
@@ -66,7 +67,8 @@ extension Scheduler {
         _ slot: SlotIndex, definition: inout [UInt8], keeping kept: TimerState? = nil, _ now: Now,
         if condition: VersionCondition, _ effects: inout [Effect]
     ) throws(TimerRefusal) {
-        let rules = rules(definition.span)
+        Definition.setStart(now.wall, in: &definition)
+        let rules = rules(definition.span, now)
         let grid = Grid(rules, book)
         let due = try Self.firstDue(grid, now)
         try condition.check(table[slot].version)
@@ -120,9 +122,10 @@ extension Scheduler {
         _ slot: SlotIndex, definition: inout [UInt8], startsWebhook: Bool = false, _ now: Now,
         if condition: VersionCondition, _ effects: inout [Effect]
     ) throws(TimerRefusal) -> Bool {
+        Definition.setStart(now.wall, in: &definition)
         let before = begin(slot, now)
         let (old, progress) = (before.rules, before.progress)
-        let grid = Grid(rules(definition.span), book)
+        let grid = Grid(rules(definition.span, now), book)
         let rules = grid.rules
         let replans = !rules.plansLike(old)
         let due = try Self.amendedDue(grid, before)

@@ -12,7 +12,7 @@ extension Scheduler {
         _ effects: inout [Effect]
     ) throws(TimerRefusal) -> Bool {
         if holds(slot, definition.span) { return false }
-        guard replaces(slot, rules(definition.span)) else {
+        guard replaces(slot, rules(definition.span, now)) else {
             return try amend(
                 slot, definition: &definition, startsWebhook: startsWebhook, now, if: .none, &effects)
         }
@@ -31,7 +31,7 @@ extension Scheduler {
             return
         }
         if holds(slot, definition) { return }
-        let new = rules(definition)
+        let new = rules(definition, now)
         if replaces(slot, new) { return try checkPlan(definition, now) }
         _ = try Self.amendedDue(Grid(new, book), begin(slot, now))
     }

@@ -123,6 +123,8 @@ extension Scheduler {
 
     /// Returns the fires that a timer of these rules would have, activated at `now`.
     public func preview(_ rules: TimerRules, _ now: Now, count: Int) throws(TimerRefusal) -> UpcomingFires {
+        var rules = rules
+        rules.schedule = rules.schedule.begun(at: now.wall)
         let grid = Grid(rules, book)
         let due = try Self.firstDue(grid, now)
         if rules.grace != nil {
@@ -133,7 +135,7 @@ extension Scheduler {
 
     /// Refuses a definition whose schedule could never fire, activated at `now`.
     public func checkPlan(_ definition: Span<UInt8>, _ now: Now) throws(TimerRefusal) {
-        _ = try Self.firstDue(Grid(rules(definition), book), now)
+        _ = try Self.firstDue(Grid(rules(definition, now), book), now)
     }
 
     /// Returns the first due instant of a timer activated at `now`; throws when there is none, or none within

@@ -121,9 +121,11 @@ public struct Scheduler: ~Copyable {
         return withDefinition(slot) { body($0.extracting(webhook)) }
     }
 
-    /// Returns the rules of a definition that a client sent.
-    func rules(_ definition: Span<UInt8>) -> TimerRules {
-        Definition.checkedLayout(definition, schedules: schedules).rules
+    /// Returns the rules of a definition that a client sent, as they are after a step at `now`.
+    func rules(_ definition: Span<UInt8>, _ now: Now) -> TimerRules {
+        var rules = Definition.checkedLayout(definition, schedules: schedules).rules
+        rules.schedule = rules.schedule.begun(at: now.wall)
+        return rules
     }
 
     /// Returns the position of the newest record about a timer: an answer that shows the timer waits until that

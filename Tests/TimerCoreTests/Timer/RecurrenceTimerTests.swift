@@ -42,6 +42,28 @@ struct RecurrenceTimerTests {
         #expect(try bench.progress().missedCount == 0)
     }
 
+    @Test func `a rule without a start begins with the step that makes or changes its timer`() throws {
+        let bench = try bench(at: "2026-06-01T08:00Z")
+        func open(_ text: String) throws -> RecurrenceSchedule {
+            try RecurrenceSchedule(Array(text.utf8), zone: Array("UTC".utf8), from: nil)
+        }
+        func start() throws -> String { ZoneFiles.text(try #require(try bench.rules().schedule.from)) }
+        // The request was read long ago, as it were: the instant at the start itself is due.
+        bench.pass(200)
+        try bench.create(rules(.recurrence(try open("FREQ=DAILY;COUNT=1"))))
+        #expect(try start() == "2026-06-01T08:00:01Z")
+        #expect(fires(bench, days: 1) == ["2026-06-01T08:00:01Z"])
+        let now = ZoneFiles.text(bench.now.wall + 800)
+        try bench.replace(rules(.expecting(.recurrence(try open("FREQ=DAILY")), grace: 1000)) { $0.maxFires = 9000 })
+        #expect(try start() == now)
+        bench.pass(800)
+        let daily = try open("FREQ=DAILY;INTERVAL=2")
+        #expect(try bench.amend { $0.schedule = .expecting(.recurrence(daily), grace: 2000) } == ["rescheduled"])
+        #expect(try start() == now)
+        let preview = try bench.scheduler.preview(rules(.recurrence(daily)), bench.now, count: 1).all()
+        #expect(preview.map { ZoneFiles.text($0) } == [now])
+    }
+
     @Test func `the local time stays over the change of clocks`() throws {
         let bench = try bench(at: "2026-10-23T00:00Z")
         try bench.create(
