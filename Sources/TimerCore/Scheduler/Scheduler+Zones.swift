@@ -29,7 +29,7 @@ extension Scheduler {
             guard isZoned(slot), let due = zonedDue(slot), due != table[slot].due else { continue }
             var step = begin(slot, now)
             step.progress.due = due
-            step.emit(.rescheduled, reason: .calendar, &effects)
+            step.emit(.rescheduled, reason: step.rules.calendar == nil ? .none : .calendar, &effects)
             commit(step, &effects, isFire: true)
             replanned += 1
         }
