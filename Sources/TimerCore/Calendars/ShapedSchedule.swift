@@ -25,7 +25,7 @@ struct ShapedSchedule<Source: NominalInstants>: Sendable {
     /// The most nominal instants in closed time at which a search looks.
     static var lookLimit: Int { 2048 }
     /// The most instants that are counted one by one.
-    static var countLimit: Int64 { 1000 }
+    static var countLimit: Int64 { Scheduler.mostCaughtUp + 2 }
     /// The milliseconds by which an instant is moved at the most.
     static var reach: Int64 { ClosedPolicy.dayLimit * Schedule.day }
 

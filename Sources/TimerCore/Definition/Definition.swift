@@ -75,6 +75,11 @@ public enum Definition {
         }
     }
 
+    /// Whether the whole definition `bytes` has a recurrence that begins with the step which takes it.
+    static func lacksStart(_ bytes: Span<UInt8>) -> Bool {
+        RulesCodec.lacksStart(bytes, at: (prefixCount(bytes) ?? 0) + createdAtCount)
+    }
+
     /// Writes the start of a recurrence that begins with this step, which is at the wall instant, into its encoded
     /// definition; changes no other definition.
     static func setStart(_ wall: Int64, in bytes: inout [UInt8]) {

@@ -181,19 +181,25 @@ enum RulesCodec {
 
     private static func namesInstants(_ shape: UInt8) -> Bool { shape == cronShape || shape == recurrenceShape }
 
+    /// Whether the rules at `place` have a recurrence that begins with the step which takes them.
+    static func lacksStart(_ bytes: Span<UInt8>, at place: Int) -> Bool {
+        var offset = place
+        guard let plan = byte(bytes, &offset), let flags = ByteCoding.read(bytes, &offset).map({ Flags(rawValue: $0) })
+        else { return false }
+        let isRule = plan & shapeMask == recurrenceShape || plan & shapeMask == watchdogShape && flags.contains(.rule)
+        return isRule && !flags.contains(.from)
+    }
+
     /// Writes the start of a recurrence into the rules at `place`, if it begins with the step that makes or changes its
     /// timer.
     static func setStart(_ wall: Int64, in bytes: inout [UInt8], at place: Int) {
-        guard place < bytes.count else { return }
-        let shape = bytes[place] & shapeMask
         var offset = place + 1
-        guard shape == recurrenceShape || shape == watchdogShape,
-            var flags = ByteCoding.read(bytes.span, &offset).map({ Flags(rawValue: $0) }),
-            shape == recurrenceShape || flags.contains(.rule), !flags.contains(.from)
+        guard lacksStart(bytes.span, at: place),
+            var flags = ByteCoding.read(bytes.span, &offset).map({ Flags(rawValue: $0) })
         else { return }
         let rest = offset
         if flags.contains(.calendar) { _ = CalendarRule(bytes.span, &offset) }
-        if shape == watchdogShape { _ = ByteCoding.readSigned(bytes.span, &offset) }
+        if isWatchdog(bytes.span, at: place) { _ = ByteCoding.readSigned(bytes.span, &offset) }
         guard run(bytes.span, &offset) != nil, run(bytes.span, &offset) != nil else { return }
         flags.insert(.from)
         var begun = Array(bytes[...place])

@@ -78,6 +78,12 @@ public struct RecurrenceSchedule: Sendable, Equatable {
         return schedule
     }
 
+    /// Returns the same schedule from another instant on, with its last instant where its zone is known.
+    func begun(at instant: Int64, in zones: any ZoneSource) -> RecurrenceSchedule {
+        let schedule = starting(from: instant)
+        return zones.zone(named: zone).map { schedule.bounded(in: $0) } ?? schedule
+    }
+
     /// Whether both name the same instants, however each rule is spelled.
     public static func == (left: RecurrenceSchedule, right: RecurrenceSchedule) -> Bool {
         left.rule == right.rule && left.zone == right.zone && left.from == right.from && left.rdates == right.rdates

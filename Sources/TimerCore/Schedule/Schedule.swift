@@ -124,11 +124,11 @@ extension Schedule {
     }
 
     /// Returns this schedule with its start at an instant, if it begins with the step that makes or changes its timer.
-    func begun(at wall: Int64) -> Schedule {
+    func begun(at wall: Int64, in zones: any ZoneSource) -> Schedule {
         switch self {
         case .recurrence(let recurrence) where recurrence.from == RecurrenceSchedule.unset:
-            .recurrence(recurrence.starting(from: wall))
-        case .expecting(let schedule, let grace): .expecting(schedule.begun(at: wall), grace: grace)
+            .recurrence(recurrence.begun(at: wall, in: zones))
+        case .expecting(let schedule, let grace): .expecting(schedule.begun(at: wall, in: zones), grace: grace)
         case .after, .at, .every, .cron, .recurrence, .watchdog: self
         }
     }

@@ -15,15 +15,16 @@ extension Scheduler {
         if table.find(key) != nil { throw .exists }
         guard table.count < maximumTimers else { throw .timerLimit(maximumTimers) }
         Definition.setStart(now.wall, in: &definition)
-        if let name = Definition.calendarName(definition.span), book.table[name] == nil,
-            !arrival.progress.state.hasEnded
-        {
-            throw .noCalendar(name)
-        }
         Definition.setCreatedAt(arrival.createdAt, in: &definition)
         let slot = table.insert(key, definition: definition.span, progress: TimerProgress())
         take(slot, arrival, above: versionFloor, .created, now, &effects)
         return slot
+    }
+
+    /// Refuses a timer whose calendar is not there, unless the timer has ended.
+    public func checkCalendar(of definition: Span<UInt8>, _ arrival: TimerArrival) throws(TimerRefusal) {
+        guard let name = Definition.calendarName(definition), book.table[name] == nil else { return }
+        if !arrival.progress.state.hasEnded { throw .noCalendar(name) }
     }
 
     /// Replaces a timer's definition and progress by the imported ones; the deliveries that it owes to its webhook

@@ -126,17 +126,21 @@ extension Grid {
         if case .at(let instant) = rules.schedule { return new.shape?.moved(instant) }
         if rules.grace != nil {
             // As many instants are awaited as were left by the old hours.
-            let left = old.expected(after: change.instant, through: due)?.count ?? 1
+            let isNever = due == Grid.never
+            let left = isNever ? rules.misses : old.expected(after: change.instant, through: due)?.count ?? 1
             return Grid(self, by: change.after, misses: left).awaited(after: change.instant)
         }
-        if rules.mode == .fixedDelay, progress.firesSinceActivation > 0 {
-            let next = new.shape?.goingOn(after: progress.lastFiredAt)?.next(after: progress.lastFiredAt)
-            // The instant of a fire is rounded down where it is kept, and up where a period begins with it.
-            return next.map { abs($0 - due) <= 1 ? due : $0 }
+        let anchor = old.anchor(of: progress)
+        func instants(_ grid: Grid) -> ShapedSchedule<ScheduleInstants>? {
+            anchor.map { grid.shape?.goingOn(after: $0) } ?? grid.shape?.instants
         }
-        guard let before = old.shape?.instants, let after = new.shape?.instants else { return nil }
+        guard let before = instants(old), let after = instants(new) else { return nil }
         // The instants that were due then are due still, wherever they are now.
-        let planned = before.nominals(of: due).compactMap { after.moved($0) }.min()
+        let moved = before.nominals(of: due).compactMap { after.moved($0) }.min()
+        // Of several that passed already the last is due.
+        let planned = moved.map { moved in
+            moved > change.instant ? moved : after.latest(after: moved - 1, through: change.instant)?.instant ?? moved
+        }
         var next = after.next(after: change.instant)
         for _ in 0..<Self.lookLimit {
             guard let found = next, found < planned ?? .max else { return planned ?? next }
@@ -145,5 +149,14 @@ extension Grid {
             next = after.next(after: found)
         }
         return planned ?? next
+    }
+
+    /// Returns the instant after which the grid that planned a timer goes on: with a fixed delay mostly its last fire. Nil for
+    /// the grid of the schedule itself.
+    private func anchor(of progress: TimerProgress) -> Int64? {
+        guard rules.mode == .fixedDelay, case .every(let period, _) = rules.schedule else { return nil }
+        // The instant of a fire is rounded down where it is kept, and up where a period begins with it.
+        let places = [progress.lastFiredAt, progress.lastFiredAt + 1, progress.due - period]
+        return places.first { shape?.goingOn(after: $0)?.nominals(of: progress.due).isEmpty == false }
     }
 }

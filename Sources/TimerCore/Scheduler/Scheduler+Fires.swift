@@ -71,7 +71,7 @@ extension Scheduler {
             step.alarm(due, missed: 0, &effects)
         } else {
             // An instant that a changed calendar moved into the past may lie before others that have fired.
-            let isMoved = step.rules.calendar != nil && table[step.slot].plannedPast
+            let isMoved = step.rules.calendar != nil && step.grid.namesInstants && table[step.slot].plannedPast
             let next = step.next(after: isMoved ? max(due, step.progress.lastFiredAt) : due)
             step.fire(.due, due: due, missed: 0, next: next, &effects)
         }
@@ -124,7 +124,7 @@ extension Scheduler {
     /// Returns the fires that a timer of these rules would have, activated at `now`.
     public func preview(_ rules: TimerRules, _ now: Now, count: Int) throws(TimerRefusal) -> UpcomingFires {
         var rules = rules
-        rules.schedule = rules.schedule.begun(at: now.wall)
+        rules.schedule = rules.schedule.begun(at: now.wall, in: zones)
         let grid = Grid(rules, book)
         let due = try Self.firstDue(grid, now)
         if rules.grace != nil {

@@ -1,3 +1,5 @@
+import Primitives
+
 /// Every timer and what is due when: the functional core of the service.
 ///
 /// Commands and the passing of time go in, each with the instant it happens at; effects come out, to be recorded by
@@ -123,9 +125,12 @@ public struct Scheduler: ~Copyable {
 
     /// Returns the rules of a definition that a client sent, as they are after a step at `now`.
     func rules(_ definition: Span<UInt8>, _ now: Now) -> TimerRules {
-        var rules = Definition.checkedLayout(definition, schedules: schedules).rules
-        rules.schedule = rules.schedule.begun(at: now.wall)
-        return rules
+        guard Definition.lacksStart(definition) else {
+            return Definition.checkedLayout(definition, schedules: schedules).rules
+        }
+        var begun = [UInt8](copying: definition)
+        Definition.setStart(now.wall, in: &begun)
+        return Definition.checkedLayout(begun.span, schedules: schedules).rules
     }
 
     /// Returns the position of the newest record about a timer: an answer that shows the timer waits until that

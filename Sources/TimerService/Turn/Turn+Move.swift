@@ -100,6 +100,11 @@ extension Turn {
             engine.expectSubscriber(key, slot, now)
             return true
         }
+        do throws(TimerRefusal) {
+            try engine.scheduler.checkCalendar(of: definition.span, arrival)
+        } catch {
+            throw .refused(error)
+        }
         if let slot = engine.scheduler.find(key) {
             switch policy {
             case .fail: throw .refused(.exists)

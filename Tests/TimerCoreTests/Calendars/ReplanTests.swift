@@ -106,7 +106,24 @@ struct ReplanTests {
         #expect(try bench.progress().due == due)
         try bench.open(["mon-fri": ["09:00-17:00"]])
         bench.advance()
-        #expect(try bench.nextFire() > "2026-11-22T10:00Z")
+        #expect(try bench.nextFire() == "2026-11-23T10:00Z")
+        // Another start, and a fire by hand: the instant that was planned stays.
+        let later = try ZoneFiles.instant("2026-12-14T10:00Z")
+        try bench.amend { $0.schedule = .every(Schedule.day, first: .at(later)) }
+        try bench.apply(.fire)
+        try bench.open(["mon-fri": ["09:00-17:00"]], dates: ["2040-01-01": []])
+        #expect(bench.advance() == [])
+        #expect(try bench.nextFire() == "2026-12-14T10:00Z")
+    }
+
+    @Test func `of many instants that move into the past one fires`() throws {
+        let bench = try Bench(officeAt: "2026-11-21T10:00Z", week: ["mon": ["09:00-17:00"]])
+        try bench.create(try Self.cron("0 12 * * *", .next))
+        bench.advance(28 * Self.hour)
+        try bench.open(["mon-sun": ["00:00-24:00"]])
+        bench.advance()
+        #expect(bench.effects.compactMap(\.fire).map { ZoneFiles.text($0.scheduledAt) } == ["2026-11-22T12:00Z"])
+        #expect(try bench.nextFire() == "2026-11-23T12:00Z")
     }
 
     @Test func `a watchdog awaits as many instants as were left`() throws {
