@@ -1,8 +1,11 @@
 """The dashboard as a person uses it: what it shows of a timer, and what mouse and keyboard can do."""
 
+import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
+
+from receiver import Receiver
 
 # What the console says of requests to a server that is down or that still reads its log.
 LOST = (r"net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|SOCKET_NOT_CONNECTED)"
@@ -144,3 +147,22 @@ class Dashboard:
         return [tuple(pair) for pair in self.page.run("""
             return [...document.querySelectorAll("#feed li")].map(item =>
                 [item.querySelector(".type").textContent, item.querySelector("button").textContent])""")]
+
+
+@pytest.fixture
+def own(new_server):
+    """The server that a test's page is of."""
+    return new_server()
+
+
+@pytest.fixture
+def board(page, own):
+    """The page of that server, once it follows events."""
+    return Dashboard(page, own.url).until_live()
+
+
+@pytest.fixture(name="receiver")
+def refusing_receiver():
+    """A receiver that takes nothing until it is told otherwise."""
+    with Receiver(answer=500) as receiver:
+        yield receiver

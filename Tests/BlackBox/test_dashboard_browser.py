@@ -5,21 +5,11 @@ import re
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from dashboard import KEYS, LOST, Dashboard, vanished
+from dashboard import KEYS, LOST, Dashboard, board, own, vanished  # noqa: F401
 from standby import Standby
 from timers import STATES, poll, timer_in
 
 pytestmark = pytest.mark.thorough
-
-
-@pytest.fixture
-def own(new_server):
-    return new_server()
-
-
-@pytest.fixture
-def board(page, own):
-    return Dashboard(page, own.url).until_live()
 
 
 # Creating.

@@ -5,30 +5,12 @@ import re
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from dashboard import Dashboard
-from receiver import Receiver
+from dashboard import Dashboard, board, own, refusing_receiver  # noqa: F401
 from webhooks import LATER, event, hooked
 
 pytestmark = pytest.mark.thorough
 
 ONCE = {**LATER, "maxAttempts": 1}
-
-
-@pytest.fixture
-def receiver():
-    """A receiver that takes nothing until it is told otherwise."""
-    with Receiver(answer=500) as receiver:
-        yield receiver
-
-
-@pytest.fixture
-def own(new_server):
-    return new_server()
-
-
-@pytest.fixture
-def board(page, own):
-    return Dashboard(page, own.url).until_live()
 
 
 def dead(api, url, id, **timer):

@@ -5,31 +5,13 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from browser import DESKTOP, PHONE
-from dashboard import LOST, Dashboard
-from receiver import Receiver
+from dashboard import LOST, Dashboard, board, own, refusing_receiver  # noqa: F401
 from timers import poll, timer_in
 from webhooks import LATER, hooked
 
 pytestmark = pytest.mark.thorough
 
 ONCE = {**LATER, "maxAttempts": 1}
-
-
-@pytest.fixture
-def receiver():
-    """A receiver that takes nothing until it is told otherwise."""
-    with Receiver(answer=500) as receiver:
-        yield receiver
-
-
-@pytest.fixture
-def own(new_server):
-    return new_server()
-
-
-@pytest.fixture
-def board(page, own):
-    return Dashboard(page, own.url).until_live()
 
 
 def test_a_cancel_or_delete_can_be_taken_back_and_is_sent_when_the_page_is_left(page, board, own):

@@ -16,9 +16,7 @@ enum CommandBody {
             let reader = FieldReader(document, field)
             let name = String(decoding: document.keyBytes(field), as: UTF8.self)
             switch name {
-            case "after":
-                after = try reader.duration()
-                isInDays = try reader.isInDays()
+            case "after": after = try reader.duration(isInDays: &isInDays)
             case "at": at = try reader.instant()
             case _ where ignored.contains(name): break
             default: throw Problem(noField: field, of: "a reschedule", document)

@@ -33,7 +33,16 @@ struct FieldReader {
     ///
     /// - Parameter kind: the kind of problem that an unreadable duration is.
     func duration(_ kind: ProblemKind = .invalidSchedule, atLeast minimum: Int64 = 0) throws(Problem) -> Int64? {
+        var isInDays = false
+        return try duration(kind, atLeast: minimum, isInDays: &isInDays)
+    }
+
+    /// Reads a duration in milliseconds, and whether it is written with days or weeks.
+    func duration(
+        _ kind: ProblemKind = .invalidSchedule, atLeast minimum: Int64 = 0, isInDays: inout Bool
+    ) throws(Problem) -> Int64? {
         guard let text = try text() else { return nil }
+        isInDays = text.contains { $0 | 0x20 == UInt8(ascii: "d") || $0 | 0x20 == UInt8(ascii: "w") }
         do throws(TextError) {
             let value = try DurationText.parse(text)
             guard value >= minimum else { throw TextError(message: "the least here is \(minimum)ms") }
@@ -41,11 +50,6 @@ struct FieldReader {
         } catch {
             throw invalid(error.message, kind)
         }
-    }
-
-    /// Whether a duration is written with days or weeks.
-    func isInDays() throws(Problem) -> Bool {
-        try text()?.contains { [UInt8(ascii: "d"), UInt8(ascii: "w")].contains($0 | 0x20) } ?? false
     }
 
     /// Reads the name of a calendar.

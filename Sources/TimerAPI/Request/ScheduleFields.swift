@@ -15,8 +15,8 @@ struct ScheduleFields {
     var from: Int64?
     var calendar: CalendarName?
     var onClosed: ClosedPolicy?
-    /// The durations that were written with days, which no working time has.
-    var inDays: [StaticString] = []
+    /// Whether `after` and `every` were written with days, which no working time has.
+    var inDays = (after: false, every: false)
     var clock: TimerClock?
     var mode: RepeatMode?
     var onResume: ResumePolicy?
@@ -114,7 +114,8 @@ struct ScheduleFields {
             guard calendar != nil else {
                 throw Problem(.invalidSchedule, "`clock: working` needs a `calendar`", pointer: "/calendar")
             }
-            if let name = inDays.first(where: { !isInherited($0) }) {
+            let fields: [(name: StaticString, isInDays: Bool)] = [("after", inDays.after), ("every", inDays.every)]
+            for (name, isInDays) in fields where isInDays && !isInherited(name) {
                 throw Problem(
                     .invalidSchedule, "working time has no days, whose length the calendar would decide: write hours",
                     pointer: "/\(name)")

@@ -51,13 +51,9 @@ package struct TimerBody {
         let value = FieldReader(document, field)
         switch Self.fields.first(where: { document.key(field, equals: $0.name) })?.field {
         case .id: id = try value.timerID()
-        case .after:
-            schedule.after = try value.duration()
-            if try value.isInDays() { schedule.inDays.append("after") }
+        case .after: schedule.after = try value.duration(isInDays: &schedule.inDays.after)
         case .at: schedule.at = try value.instant()
-        case .every:
-            schedule.every = try value.duration(atLeast: 1)
-            if try value.isInDays() { schedule.inDays.append("every") }
+        case .every: schedule.every = try value.duration(atLeast: 1, isInDays: &schedule.inDays.every)
         case .cron: schedule.cron = try value.text()
         case .rrule: schedule.rrule = try value.text()
         case .rdates: schedule.rdates = try value.instants(atMost: RecurrenceSchedule.dateLimit)

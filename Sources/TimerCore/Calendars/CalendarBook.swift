@@ -33,8 +33,8 @@ final class CalendarBook {
     func set(_ calendar: NamedCalendar, made: OpenHours? = nil) {
         let name = calendar.name
         let kept = Set(calendar.past.map(\.edition))
-        if table[name]?.edition != calendar.edition || made != nil { hours[name]?[calendar.edition] = made }
-        hours[name] = hours[name]?.filter { $0.key == calendar.edition || kept.contains($0.key) }
+        let isSame = table[name]?.edition == calendar.edition
+        hours[name] = hours[name]?.filter { $0.key == calendar.edition ? isSame : kept.contains($0.key) }
         if let made { hours[name, default: [:]][calendar.edition] = made }
         table.set(calendar)
         if calendar.past.isEmpty { changing.remove(name) } else { changing.insert(name) }

@@ -173,8 +173,8 @@ public struct CalendarTable: Sendable, Equatable {
 
     /// The most calendars.
     public static let most = 1000
-    /// The most bytes of all contents.
-    public static let mostBytes = 64 << 20
+    /// The most bytes of all contents. Opening hours that are in use take up to eight times as many besides.
+    public static let mostBytes = 16 << 20
 
     /// Makes a table without calendars.
     public init() {}
@@ -213,6 +213,6 @@ public enum CalendarRefusal: Error, Sendable, Equatable {
     case inUse(timers: Int)
     /// Timers are still planned by as many earlier editions of the calendar as are kept.
     case isChanging
-    /// As many calendars are there, or as many bytes of them, as may be.
+    /// Calendars are as many as may be, or their contents as long together.
     case isFull
 }

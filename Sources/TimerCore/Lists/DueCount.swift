@@ -57,7 +57,7 @@ public struct DueCount: Sendable {
     private mutating func take(_ slot: SlotIndex, _ scheduler: borrowing Scheduler, _ now: Now) -> Int {
         let timer = scheduler.table[slot]
         guard timer.inUse, timer.isPlanned else { return 1 }
-        if timer.traits.contains(.punctual) {
+        if timer.traits.contains(.punctual), !timer.traits.contains(.calendar) {
             count(now.wall(of: timer.due, on: timer.traits.clock))
             return 1
         }

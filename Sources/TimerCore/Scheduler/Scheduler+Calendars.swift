@@ -125,7 +125,7 @@ extension Grid {
         let (old, new) = (Grid(self, by: change.before), Grid(self, by: change.after))
         if case .at(let instant) = rules.schedule { return new.shape?.moved(instant) }
         if rules.grace != nil {
-            // As many instants are awaited as were left by the old hours.
+            // The watchdog awaits as many instants as were left by the old hours.
             let isNever = due == Grid.never
             let left = isNever ? rules.misses : old.expected(after: change.instant, through: due)?.count ?? 1
             return Grid(self, by: change.after, misses: left).awaited(after: change.instant)
@@ -137,7 +137,7 @@ extension Grid {
         guard let before = instants(old), let after = instants(new) else { return nil }
         // The instants that were due then are due still, wherever they are now.
         let moved = before.nominals(of: due).compactMap { after.moved($0) }.min()
-        // Of several that passed already the last is due.
+        // The last one of several that passed already is due.
         let planned = moved.map { moved in
             moved > change.instant ? moved : after.latest(after: moved - 1, through: change.instant)?.instant ?? moved
         }

@@ -21,10 +21,7 @@ extension Turn {
         try check(before, if: condition, unless: unwanted)
         try checkAvailable()
         if let before, before.content == content { return (before, false) }
-        let bytes = engine.calendars.byteCount - (before?.content.bytes.count ?? 0) + content.bytes.count
-        guard before != nil || engine.calendars.count < CalendarTable.most, bytes <= CalendarTable.mostBytes else {
-            throw .calendarRefused(.isFull)
-        }
+        if before == nil, engine.calendars.count >= CalendarTable.most { throw .calendarRefused(.isFull) }
         let calendar = NamedCalendar(
             name: name, content: content, version: engine.version(after: before), updatedAt: now.wall,
             changedBy: engine.actor)
@@ -36,6 +33,10 @@ extension Turn {
     private func record(
         _ calendar: NamedCalendar, after before: NamedCalendar?, made: OpenHours? = nil
     ) throws(ServiceError) -> NamedCalendar {
+        let growth = calendar.content.bytes.count - (before?.content.bytes.count ?? 0)
+        guard growth <= 0 || engine.calendars.byteCount + growth <= CalendarTable.mostBytes else {
+            throw .calendarRefused(.isFull)
+        }
         var calendar = before.map { calendar.following($0, at: now.wall) } ?? calendar
         if engine.scheduler.timers(by: calendar.name) == 0 { calendar.past = [] }
         guard calendar.past.count <= NamedCalendar.mostPast else { throw .calendarRefused(.isChanging) }
