@@ -32,7 +32,7 @@ extension Scheduler {
     }
 
     /// Returns a timer's progress, as planned by the present edition of its calendar.
-    public func progress(_ slot: SlotIndex, _ now: Now) -> TimerProgress {
+    public func presentProgress(_ slot: SlotIndex) -> TimerProgress {
         var progress = table.progress(slot)
         if replanFrom != nil, table[slot].traits.contains(.calendar) { replan(&progress, Grid(rules(slot), book)) }
         return progress
@@ -103,7 +103,7 @@ extension Scheduler {
         else { return }
         for change in changes {
             // An instant that had come by then is due as it was.
-            guard progress.due > change.instant else { return }
+            guard progress.due > change.instant else { continue }
             progress.due = grid.due(progress, by: change) ?? Grid.never
         }
     }

@@ -101,7 +101,7 @@ extension Scheduler {
 
     /// Returns the next fires of a timer: none unless it runs.
     public func upcoming(_ slot: SlotIndex, _ now: Now, count: Int) -> UpcomingFires {
-        let progress = progress(slot, now)
+        let progress = presentProgress(slot)
         let grid = Grid(rules(slot), book, progress)
         guard progress.state == .running else { return UpcomingFires(grid, from: nil, now, count: 0) }
         if grid.rules.grace != nil {

@@ -87,7 +87,7 @@ public import TimerCore
 
     /// Copies the timer at `slot` into `view`.
     public func copy(_ slot: SlotIndex, into view: inout TimerView) {
-        view.progress = engine.scheduler.progress(slot, now)
+        view.progress = engine.scheduler.presentProgress(slot)
         view.kicks = engine.scheduler.kicks(slot)
         view.now = now
         view.workingLeft = engine.scheduler.workingLeft(slot, now)

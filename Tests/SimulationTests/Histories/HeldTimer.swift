@@ -8,6 +8,13 @@ struct HeldTimer: Equatable {
     var kicks: KickProgress?
     var definition: [UInt8]
 
+    /// The timer as one version of it shows it, whatever a change of its calendar planned since.
+    var asVersioned: HeldTimer {
+        var timer = self
+        if Definition.calendarName(definition.span) != nil { timer.progress.due = 0 }
+        return timer
+    }
+
     /// Every timer of `scheduler`, by id.
     static func all(_ scheduler: borrowing Scheduler) -> [String: HeldTimer] {
         var held: [String: HeldTimer] = [:]
@@ -21,7 +28,8 @@ struct HeldTimer: Equatable {
             var id: [UInt8] = []
             Definition.appendID(definition.span, to: &id)
             held[String(decoding: id, as: UTF8.self)] = HeldTimer(
-                progress: scheduler.progress(slot), kicks: scheduler.kicks(slot), definition: definition)
+                progress: scheduler.presentProgress(slot).withoutEdition, kicks: scheduler.kicks(slot),
+                definition: definition)
         }
         return held
     }

@@ -10,4 +10,6 @@ enum Milestone: CaseIterable {
     case list, labelList
     /// A keyed request was still under way when its key came again; one was cut off by a crash.
     case keyInProgress, keyCutOff
+    /// A calendar was deleted; one could not be, as timers went by it.
+    case calendarDeleted, calendarInUse
 }

@@ -22,7 +22,7 @@ struct Recorded {
 
     /// Reads the record `record` of `row`; nil when it is not about a timer.
     init?(_ record: LogRecord, _ row: LogRow) {
-        event = ModelEvent(type: nil, progress: record.progress, kicks: record.kicks)
+        event = ModelEvent(type: nil, progress: record.progress.withoutEdition, kicks: record.kicks)
         position = record.position
         isState = false
         switch record.content {

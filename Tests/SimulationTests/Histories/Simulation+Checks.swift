@@ -80,11 +80,12 @@ extension Simulation {
         ageKeys(now)
         for (id, timer) in model.timers {
             let slot = server.engine.scheduler.find(server.key(id))
-            let progress = slot.map { server.engine.scheduler.progress($0) }
+            let progress = slot.map { server.engine.scheduler.presentProgress($0).withoutEdition }
             try promise(
                 progress == timer.progress,
                 "\(id) is \(progress.map { "\($0)" } ?? "gone"), not \(timer.progress)")
         }
+        try check(server.engine.calendars, model)
         let count = server.engine.scheduler.count
         try promise(count == model.timers.count, "there are \(count) timers, not \(model.timers.count)")
         let deliveries = Self.deliveries(server.engine.scheduler, now)
@@ -152,6 +153,7 @@ extension Simulation {
         let now = server.now()
         for timer in model.timers.values {
             let state = timer.progress.state
+            try promise(!timer.waitsForReplan, "\(timer) is not planned by its calendar as it is")
             if state.hasEnded {
                 // The loop runs again at once when the timer's last delivery ended just now.
                 let isKept =
@@ -203,7 +205,7 @@ extension Simulation {
                 guard let shown = answer.shown else { continue }
                 let name = Shown(id: answer.id, version: shown.progress.version)
                 if let before = self.shown[name] {
-                    try promise(before == shown, "\(name) was \(before), is \(shown)")
+                    try promise(before.asVersioned == shown.asVersioned, "\(name) was \(before), is \(shown)")
                 }
                 self.shown[name] = shown
                 let known = durable.versions[answer.id] ?? 0
@@ -223,6 +225,7 @@ extension Simulation {
         let held = HeldTimer.all(scheduler)
         let deliveries = Self.deliveries(scheduler, server.now())
         let isSettled = !server.hasWork
+        try check(scheduler.calendars, isSettled ? model : durable)
         try checkDeliveries(deliveries, isSettled ? model : durable, server.now(), isFold: true)
         try checkHeld(held, "in the log", isSettled ? model : durable)
         if isSettled { try checkHeld(server.held(), "in memory") }

@@ -15,6 +15,7 @@ extension Simulation {
     func request() throws {
         if random.chance(oneIn: 15) { return try createOnce() }
         if random.chance(oneIn: 12) { return try changeDelivery() }
+        if random.chance(oneIn: 12) { return try changeCalendar() }
         let id = ids.randomElement(using: &random) ?? ids[0]
         let request = makeRequest(id)
         var condition = VersionCondition.none
@@ -55,6 +56,7 @@ extension Simulation {
     private func definition(_ id: String, _ wall: Int64) -> [UInt8] {
         let extras = RandomRules.extras(&random)
         var rules = RandomRules.make(&random, wall: wall)
+        RandomRules.addCalendar(to: &rules, &random, model.calendars.keys.sorted())
         if extras.webhook != nil { rules.deliveries = RandomRules.deliveries(&random) }
         return RandomRules.definition(id, rules, extras)
     }
@@ -64,7 +66,7 @@ extension Simulation {
         guard var rules = model.timers[id]?.rules, !random.chance(oneIn: 4) else { return definition(id, wall) }
         let other = RandomRules.make(&random, wall: wall)
         var extras = RandomRules.extras(of: model.timers[id]?.definition ?? [])
-        switch Int.random(in: 0..<11, using: &random) {
+        switch Int.random(in: 0..<12, using: &random) {
         case 0: rules.until = other.until
         case 1: rules.maxFires = other.maxFires
         case 2: if rules.schedule.kind != .watchdog { rules.onResume = other.onResume }
@@ -73,7 +75,9 @@ extension Simulation {
         case 5: if rules.schedule.kind == .watchdog { rules.repeatAlarm.toggle() }
         case 6: rules.retain = other.retain
         case 7, 8: extras.webhook = random.chance(oneIn: 6) ? nil : RandomRules.webhook(&random)
-        case 9: extras.labels = RandomRules.extras(&random).labels
+        case 9 where rules.calendar != nil:
+            if let name = model.calendars.keys.sorted().randomElement(using: &random) { rules.calendar?.name = name }
+        case 9, 10: extras.labels = RandomRules.extras(&random).labels
         default: if rules.schedule.kind != .watchdog { rules.misfire = other.misfire }
         }
         if extras.webhook == nil { rules.deliveries = [] }
@@ -181,7 +185,7 @@ extension Simulation {
         }
         var view = TimerView()
         turn.copy(slot, into: &view)
-        var held = HeldTimer(progress: view.progress, kicks: view.kicks, definition: view.definition)
+        var held = HeldTimer(progress: view.progress.withoutEdition, kicks: view.kicks, definition: view.definition)
         // A stop by a receiver is shown nowhere and makes no version.
         held.progress.flags.remove(.webhookStopped)
         answers.append(Answer(position: view.position, id: id, shown: held))

@@ -178,6 +178,11 @@ extension Simulation {
                 try promise(model.pending(of: id).isEmpty, "\(id) is forgotten while deliveries are pending")
             }
             var step = ModelStep(timer, now, uptime: uptime)
+            if timer.waitsForReplan {
+                step.replan()
+                try accept(step, &records)
+                continue
+            }
             try step.fireDue(misfires: missedUntil[timer.rules.clock])
             note("\(id) \(step.events.map { "\($0.type.map { "\($0.name)" } ?? "skipped")" }) at \(now.elapsed)")
             try accept(step, &records)

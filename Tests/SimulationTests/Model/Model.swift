@@ -3,6 +3,8 @@
 /// The timers that the server must hold by the contract, each computed by itself. A copy is the state at one moment.
 struct Model {
     var timers: [String: ModelTimer] = [:]
+    /// The opening hours of each calendar.
+    var calendars: [CalendarName: ModelHours] = [:]
     /// The greatest version of any deleted timer.
     var versionFloor: Int64 = 0
     /// The newest version of each id, also of deleted ones.
@@ -40,6 +42,7 @@ struct Model {
             versionFloor = max(versionFloor, timer.progress.version)
         } else {
             timers[id] = timer
+            timers[id]?.recordedDue = timer.progress.due
             try checkGrid(timer)
         }
     }
@@ -49,7 +52,7 @@ struct Model {
         guard let period = timer.period ?? timer.namedPeriod, timer.rules.mode == .fixedRate, timer.progress.isPlanned,
             timer.gridFires + timer.gridMissed > 0, timer.namedPeriod.map({ timer.gridStart % $0 == 0 }) ?? true
         else { return }
-        let instants = (timer.progress.due - timer.gridStart) / period
+        let instants = timer.counted(from: timer.gridStart, to: timer.progress.due) / period
         try promise(
             instants == timer.gridFires + timer.gridMissed,
             "\(timer.id): of \(instants) instants \(timer.gridFires) fired and \(timer.gridMissed) were missed")
@@ -99,6 +102,7 @@ extension Model {
         guard let rules = Definition.layout(definition.span)?.rules else { return (nil, nil) }
         var timer = ModelTimer(id: id, definition: definition, rules: rules, progress: TimerProgress())
         Definition.setCreatedAt(now.wall, in: &timer.definition)
+        timer.takeHours(calendars)
         if timer.isWatchdog { timer.kicks = KickProgress() }
         return (timer, timer.first(now))
     }
@@ -123,8 +127,7 @@ extension Model {
         if kept == .suspended {
             fresh.progress.state = .suspended
             fresh.progress.firesSinceActivation = 0
-            let left = max(0, first * 1000 - now.microseconds(fresh.rules.clock))
-            fresh.progress.due = ModelStep.keepsRemaining(fresh.rules) ? left : first
+            fresh.progress.due = ModelStep.keepsRemaining(fresh.rules) ? fresh.remaining(until: first, now) : first
         }
         if let kicks = old.kicks, fresh.isWatchdog { fresh.kicks = kicks }
         fresh.beginSilence(now)
@@ -146,10 +149,11 @@ extension Model {
         }
         var fresh = ModelTimer(id: id, definition: definition, rules: rules, progress: old.progress)
         fresh.keepCreation(of: old)
+        fresh.takeHours(calendars)
         var step = ModelStep(old, now, uptime: uptime)
         if !fresh.isWatchdog { step.timer.kicks = nil }
         if fresh.isWatchdog && step.timer.kicks == nil { step.timer.kicks = KickProgress() }
-        let refusal = step.amend(fresh.definition, rules, endingStall: old.stall(now))
+        let refusal = step.amend(fresh.definition, rules, fresh.hours, endingStall: old.stall(now))
         if let refusal { return (nil, .refused(refusal)) }
         guard condition.holds(old.progress.version) else { return (nil, .refused(.version)) }
         if fresh.definition == old.definition { return (nil, .done([])) }
@@ -170,10 +174,7 @@ extension Model {
         fresh.keepCreation(of: old)
         if fresh.definition == old.definition { return (nil, .done([])) }
         let (state, before) = (old.progress.state, old.rules)
-        let replans =
-            rules.schedule != before.schedule || rules.clock != before.clock || rules.mode != before.mode
-            || rules.misses != before.misses
-        guard rules.schedule.kind != before.schedule.kind || (replans && state.hasEnded) else {
+        guard rules.schedule.kind != before.schedule.kind || (rules.replans(before) && state.hasEnded) else {
             return patch(id, definition, now, uptime: uptime, if: condition)
         }
         return put(
@@ -203,6 +204,16 @@ extension Model {
 extension ModelTimer {
     mutating func keepCreation(of other: ModelTimer) {
         Definition.setCreatedAt(Definition.layout(other.definition.span)?.createdAt ?? 0, in: &definition)
+    }
+}
+
+extension TimerRules {
+    /// Whether a change of `other` into these rules begins the full period again.
+    ///
+    /// - Parameter besideCalendar: whether the calendar may differ.
+    func replans(_ other: TimerRules, besideCalendar: Bool = false) -> Bool {
+        schedule != other.schedule || clock != other.clock || mode != other.mode || misses != other.misses
+            || !besideCalendar && calendar != other.calendar
     }
 }
 

@@ -25,7 +25,7 @@ extension ModelStep {
             guard timer.progress.state == .completed, rules.restartable else {
                 return apply(.reschedule, .after(delay))
             }
-            let due = now.up(rules.clock) + delay
+            let due = timer.instant(afterDuration: delay, from: now.up(rules.clock)) ?? Grid.never
             if timer.isPast(due, now) { return .schedule }
             start(due, isMoved: true)
             return nil
@@ -37,7 +37,7 @@ extension ModelStep {
         switch command {
         case .activate:
             let due = activationDue
-            start(due)
+            start(due ?? 0)
             goOn(due)
         case .suspend: suspend()
         case .resume: resume()
@@ -54,10 +54,10 @@ extension ModelStep {
     }
 
     /// The first due instant of an activation, `until` aside: past it the timer completes.
-    private var activationDue: Int64 {
+    private var activationDue: Int64? {
         var free = timer
         free.rules.until = nil
-        return free.first(now) ?? 0
+        return free.first(now)
     }
 
     private mutating func suspend() {
@@ -66,7 +66,7 @@ extension ModelStep {
         if timer.isWatchdog {
             timer.progress.due = min(rules.silence, 36_525 * 86_400_000) * 1000
         } else if rules.onResume == .remaining && rules.clock != .wall {
-            timer.progress.due = max(0, timer.progress.due * 1000 - now.microseconds(rules.clock))
+            timer.progress.due = timer.remaining(until: timer.progress.due, now)
         }
         record(.suspended)
     }
@@ -76,22 +76,13 @@ extension ModelStep {
         rules.schedule.kind == .watchdog || rules.onResume == .remaining && rules.clock != .wall
     }
 
-    /// The first whole millisecond that is `microseconds` or more from now.
-    static func due(after microseconds: Int64, _ clock: TimerClock, _ now: Now) -> Int64 {
-        let nanoseconds = now.nanoseconds(on: clock)
-        let begun = now.microseconds(clock)
-        let sum = (begun * 1000 == nanoseconds ? begun : begun + 1) + microseconds
-        let whole = sum / 1000
-        return whole * 1000 < sum ? whole + 1 : whole
-    }
-
     private mutating func resume() {
         timer.progress.state = .running
         if Self.keepsRemaining(rules) {
-            let due = Self.due(after: timer.progress.due, rules.clock, now)
+            let due = timer.due(after: timer.progress.due, now)
             let stall = timer.stall(now)
             if timer.isWatchdog { timer.forgetPlan(now) }
-            plan(due)
+            if let due { plan(due) }
             record(recoveryFrom: stall)
             record(.resumed)
             return goOn(due)
@@ -133,14 +124,17 @@ extension ModelStep {
         let isHeld = timer.progress.state == .suspended && Self.keepsRemaining(rules)
         var due: Int64
         switch target {
-        case .after(let delay, _): due = now.up(rules.clock) + delay
-        case .at(let wall): due = now.due(ofWall: wall, on: rules.clock)
+        case .after(let delay, _):
+            due = timer.instant(afterDuration: delay, from: now.up(rules.clock)) ?? Grid.never
+        case .at(let wall):
+            let instant = now.due(ofWall: wall, on: rules.clock)
+            due = rules.clock == .working ? timer.opening(instant) : instant
         }
         if isHeld {
             if case .after(let delay, _) = target {
                 due = delay * 1000
             } else {
-                due = max(0, due * 1000 - now.microseconds(rules.clock))
+                due = timer.remaining(until: due, now)
             }
         } else {
             if timer.progress.state == .running && timer.isPast(due, now) { return .schedule }
@@ -163,23 +157,26 @@ extension ModelStep {
     /// Replaces the rules and keeps the state. Returns nil unless it is refused.
     ///
     /// - Parameter stall: that of the timer as it was.
-    mutating func amend(_ definition: [UInt8], _ rules: TimerRules, endingStall stall: ModelStall?)
-        -> ModelOutcome.Refusal?
-    {
-        let old = timer.rules
+    mutating func amend(
+        _ definition: [UInt8], _ rules: TimerRules, _ hours: ModelHours?, endingStall stall: ModelStall?
+    ) -> ModelOutcome.Refusal? {
+        let (before, old) = (timer, timer.rules)
         let state = timer.progress.state
-        let replans =
-            rules.schedule != old.schedule || rules.clock != old.clock || rules.mode != old.mode
-            || rules.misses != old.misses
+        let replans = rules.replans(old)
         let url = timer.webhook?.url
         timer.rules = rules
+        timer.hours = hours
         timer.definition = definition
         if timer.webhook?.url != url { timer.progress.flags.remove(.webhookStopped) }
         let first = timer.first(now)
         if replans {
             guard let first else { return .schedule }
             if state.hasEnded { return .illegal }
-            retime(first)
+            if rules.clock == .working, !rules.replans(old, besideCalendar: true) {
+                countOn(before)
+            } else {
+                retime(first)
+            }
         } else {
             // A watchdog is watched up to `until`, which need only lie ahead.
             let needed = timer.isWatchdog ? now.up(rules.clock) : timer.progress.due
@@ -197,19 +194,28 @@ extension ModelStep {
         switch timer.progress.state {
         case .running: plan(first)
         case .suspended:
-            let left = first * 1000 - now.microseconds(rules.clock)
-            timer.progress.due = Self.keepsRemaining(rules) ? max(0, left) : first
+            timer.progress.due = Self.keepsRemaining(rules) ? timer.remaining(until: first, now) : first
         case .idle, .cancelled, .completed: break
         }
+    }
+
+    /// Counts what is left of working time by another calendar.
+    private mutating func countOn(_ before: ModelTimer) {
+        timer.forgetPlan(now)
+        let state = timer.progress.state
+        guard state == .running || state == .suspended && !Self.keepsRemaining(rules) else { return }
+        let left = before.remaining(until: before.progress.due, now)
+        let due = left > 0 ? timer.due(after: left, now) ?? Grid.never : before.progress.due
+        if state == .running { plan(due) } else { timer.progress.due = due }
     }
 
     private mutating func keepTime(_ old: TimerRules) {
         let (kept, keeps) = (Self.keepsRemaining(old), Self.keepsRemaining(rules))
         if timer.progress.state == .suspended && rules.effectiveResume != old.effectiveResume {
             if keeps {
-                timer.progress.due = max(0, timer.progress.due * 1000 - now.microseconds(rules.clock))
+                timer.progress.due = timer.remaining(until: timer.progress.due, now)
             } else if kept {
-                timer.progress.due = Self.due(after: timer.progress.due, rules.clock, now)
+                timer.progress.due = timer.due(after: timer.progress.due, now) ?? Grid.never
             }
         } else if timer.progress.state.hasEnded {
             timer.progress.due += rules.retain - old.retain

@@ -48,7 +48,7 @@ struct ModelDelivery: CustomStringConvertible {
 
     /// The content that a receiver of an event must get.
     static func body(_ position: Int64, _ type: EventType?, _ progress: TimerProgress, _ prefix: [UInt8]) -> [UInt8] {
-        Array("\(position) \(type.map { "\($0.name)" } ?? "") \(progress) \(prefix)".utf8)
+        Array("\(position) \(type.map { "\($0.name)" } ?? "") \(progress.withoutEdition) \(prefix)".utf8)
     }
 }
 

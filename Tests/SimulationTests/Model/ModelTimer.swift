@@ -13,6 +13,10 @@ struct ModelTimer {
     var rules: TimerRules
     var progress: TimerProgress
     var kicks: KickProgress?
+    /// The opening hours of its calendar as they are; nil without one.
+    var hours: ModelHours?
+    /// The due instant of the newest record.
+    var recordedDue: Int64 = 0
     /// Whether a command planned the next fire into the past, so that it is due at once and not missed.
     var isDueAtOnce = false
     /// The first due instant since a command last planned the timer, and the numbers of instants from it on that
@@ -53,7 +57,9 @@ struct ModelTimer {
 
     /// The due instant `count` after the one at `due`.
     func instant(_ count: Int64, after due: Int64) -> Int64 {
-        guard let namedPeriod, count > 0 else { return due + count * (period ?? 0) }
+        guard let namedPeriod, count > 0 else {
+            return instant(afterDuration: count * (period ?? 0), from: due) ?? Grid.never
+        }
         return (floorDivide(due, namedPeriod) + count) * namedPeriod
     }
 
@@ -61,7 +67,7 @@ struct ModelTimer {
     func count(from due: Int64, before end: Int64) -> Int64 {
         guard end > due else { return 0 }
         if let namedPeriod { return 1 + floorDivide(end - 1, namedPeriod) - floorDivide(due, namedPeriod) }
-        return period.map { (end - due + $0 - 1) / $0 } ?? 1
+        return period.map { 1 + counted(from: due, to: end - 1) / $0 } ?? 1
     }
 
     /// The least delay of the fire due at `due`.
@@ -70,6 +76,9 @@ struct ModelTimer {
         let name = definition.span.extracting(0..<Definition.nameCount(definition.span))
         return Grid.jitter(name, due, below: rules.jitter)
     }
+
+    /// Whether a changed calendar moved `due`, which no record shows yet.
+    var waitsForReplan: Bool { progress.due != recordedDue }
 
     /// The instant at which the server plans to fire, between the bounds that jitter and leeway give.
     var planned: Int64 { Grid(rules, CalendarBook(UTCOnly())).planned(progress.due, definition.span) }
@@ -130,18 +139,18 @@ struct ModelTimer {
     /// The due instant a full period from now; nil when there is none within `until`.
     func first(_ now: Now) -> Int64? {
         let begun = now.up(rules.clock)
-        let due: Int64
+        let due: Int64?
         switch rules.schedule {
         case .after(let delay), .every(let delay, first: .period), .every(_, first: .after(let delay)):
-            due = begun + delay
-        case .at(let instant): due = instant
+            due = instant(afterDuration: delay, from: begun)
+        case .at(let instant): due = opening(instant)
         case .every(_, first: .local), .expecting: preconditionFailure("histories have no such timers")
         case .every(let period, first: .at(let start)):
             due = start >= begun ? start : start + (begun - start + period - 1) / period * period
         case .watchdog(let period): due = begun + min(period * rules.misses, 36_525 * 86_400_000)
         case .cron, .recurrence: due = instant(1, after: now.down(.wall))
         }
-        return isPast(due, now) ? nil : due
+        return due.flatMap { isPast($0, now) ? nil : $0 }
     }
 
     /// The latest due instant from `due` through `end`, and the number of those before it.
@@ -157,7 +166,9 @@ struct ModelTimer {
             // A client may have moved the instant anywhere; the calendar schedule goes on from now.
             return instant(1, after: progress.flags.contains(.moved) ? max(due, now.down(.wall)) : due)
         }
-        return period.map { $0 + (rules.mode == .fixedRate ? due : now.up(rules.clock)) }
+        return period.flatMap {
+            instant(afterDuration: $0, from: rules.mode == .fixedRate ? due : now.up(rules.clock))
+        }
     }
 }
 

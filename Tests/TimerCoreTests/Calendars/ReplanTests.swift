@@ -89,9 +89,21 @@ struct ReplanTests {
         bench.pass(Self.hour)
         try bench.open(["sat": ["10:00-20:00"]])
         let slot = try bench.slot()
-        #expect(ZoneFiles.text(bench.scheduler.progress(slot, bench.now).due) == "2026-11-21T13:00Z")
+        #expect(ZoneFiles.text(bench.scheduler.presentProgress(slot).due) == "2026-11-21T13:00Z")
         let next = bench.scheduler.upcoming(slot, bench.now, count: 1).all()
         #expect(next.map { ZoneFiles.text($0) } == ["2026-11-21T13:00Z"])
+    }
+
+    @Test func `a change counts that comes after one that came too late`() throws {
+        let bench = try Bench(officeAt: "2026-11-20T15:00Z")
+        try bench.create(try Self.timer(.every(Self.hour, first: .period), .working) { $0.onResume = .skip })
+        try bench.apply(.suspend)
+        bench.pass(2 * Self.hour)
+        try bench.open(["mon-fri": ["09:00-17:00"], "sat": ["08:00-09:00"]])
+        bench.stepWall(-2 * Self.hour)
+        try bench.open(["mon-fri": ["09:00-15:30"], "sat": ["10:00-12:00"]])
+        // It was due at 16:00, before the first change, and after the second one.
+        #expect(ZoneFiles.text(bench.scheduler.presentProgress(try bench.slot()).due) == "2026-11-21T10:30Z")
     }
 
     @Test func `a change far away loses no fire of a fixed delay`() throws {
