@@ -4,8 +4,9 @@ extension Benchmark {
     /// The scheduler with its table and wheel. The effects of each step are stamped, as in the server, and nothing
     /// is written.
     static let core = [
-        Benchmark("core.create-idle") { create($0, start: .manual) },
-        Benchmark("core.create-running") { create($0, start: .now) },
+        Benchmark("core.create-idle") { create($0, Sample.rules(.month, start: .manual)) },
+        Benchmark("core.create-running") { create($0, Sample.rules(.month)) },
+        Benchmark("core.create-working") { create($0, Sample.workingRules) },
         Benchmark("core.suspend-and-resume") { count in
             each(count) { set, index in
                 set.apply(.suspend, index)
@@ -42,10 +43,11 @@ extension Benchmark {
     ]
 
     /// Makes timers beside a crowd of others.
-    private static func create(_ count: Int, start: StartPolicy) -> Int {
+    private static func create(_ count: Int, _ rules: TimerRules) -> Int {
         var set = TimerSet()
+        if let office = Sample.office { set.scheduler.set(office) }
         set.crowd()
-        for index in 0..<Benchmark.many { set.prepare(index, Sample.rules(.month, start: start)) }
+        for index in 0..<Benchmark.many { set.prepare(index, rules) }
         for index in 0..<count { set.make(index) }
         return set.scheduler.count
     }

@@ -1,7 +1,7 @@
 import TimerCore
 
 extension Benchmark {
-    /// Cron in a zone that changes its clocks.
+    /// Cron and recurrence rules in a zone that changes its clocks.
     static let cron = [
         Benchmark("cron.next-minute") { next($0, "* * * * *") },
         Benchmark("cron.next-weekday") { next($0, "0 9 * * MON-FRI") },
@@ -12,11 +12,22 @@ extension Benchmark {
             require(parsed == count, "the expression was refused")
             return parsed
         },
+        Benchmark("cron.next-of-old-rule") { count in
+            let text = Array("FREQ=MONTHLY;INTERVAL=2;BYDAY=-1FR;COUNT=5000".utf8)
+            guard let rule = try? RecurrenceSchedule(text, zone: [], from: 0), let zone = middleEurope else {
+                require(false, "the rule is refused, or the zone")
+                return 0
+            }
+            var sum = 0
+            for index in 0..<count { sum += Int(rule.next(after: Sample.wall + Int64(index), in: zone) ?? 0) }
+            require(sum > 0, "the rule is due no more")
+            return sum
+        },
     ]
 
     private static func next(_ count: Int, _ text: String) -> Int {
         let schedule = try? CronSchedule(Array(text.utf8), zone: [], from: nil)
-        guard let schedule, let zone = TimeZoneTable(tzif: rule("CET-1CEST,M3.5.0,M10.5.0/3").span) else {
+        guard let schedule, let zone = middleEurope else {
             require(false, "'\(text)' is refused, or the zone")
             return 0
         }
@@ -25,6 +36,8 @@ extension Benchmark {
         require(instant > Sample.wall, "'\(text)' is due no more")
         return Int(instant)
     }
+
+    private static let middleEurope = TimeZoneTable(tzif: rule("CET-1CEST,M3.5.0,M10.5.0/3").span)
 
     /// A TZif file whose zone follows `rule` in every year: the machine's own files change with their versions.
     private static func rule(_ rule: String) -> [UInt8] {

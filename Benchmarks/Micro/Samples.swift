@@ -40,6 +40,27 @@ enum Sample {
         rules.start = start
         return rules
     }
+
+    /// A calendar with weekly hours and twenty dates.
+    static let office: NamedCalendar? = {
+        let week: [CalendarDefinition.Entry] = [
+            (key: Array("mon-fri".utf8), intervals: ["09:00-12:30", "13:30-18:00"].map { Array($0.utf8) })
+        ]
+        let dates: [CalendarDefinition.Entry] = (2027..<2047).map { (key: Array("\($0)-12-24".utf8), intervals: []) }
+        guard let name = CalendarName("office".utf8),
+            let hours = try? CalendarDefinition(zone: Array("UTC".utf8), week: week, dates: dates)
+        else { return nil }
+        return NamedCalendar(
+            name: name, content: CalendarContent(hours, week: [], dates: []), version: 1, updatedAt: wall)
+    }()
+
+    /// Rules of a timer that is due after thirty hours of working time.
+    static let workingRules: TimerRules = {
+        var rules = TimerRules(.after(30 * 3_600_000))
+        rules.clock = .working
+        rules.calendar = office.map { CalendarRule($0.name, onClosed: .skip) }
+        return rules
+    }()
 }
 
 extension Schedule {

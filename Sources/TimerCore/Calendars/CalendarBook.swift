@@ -9,6 +9,8 @@ final class CalendarBook {
     private(set) var table = CalendarTable()
     /// The opening hours that were asked for, by name and edition: reading them costs in proportion to their dates.
     private var hours: [CalendarName: [UInt8: OpenHours]] = [:]
+    /// The shapes of timers that count the working time of a calendar's present edition: all such timers share one.
+    private var working: [CalendarName: CalendarShape] = [:]
     /// The calendars that keep past opening hours.
     private var changing: Set<CalendarName> = []
 
@@ -35,6 +37,7 @@ final class CalendarBook {
         let kept = Set(calendar.past.map(\.edition))
         let isSame = table[name]?.edition == calendar.edition
         hours[name] = hours[name]?.filter { $0.key == calendar.edition ? isSame : kept.contains($0.key) }
+        working[name] = nil
         if let made { hours[name, default: [:]][calendar.edition] = made }
         table.set(calendar)
         if calendar.past.isEmpty { changing.remove(name) } else { changing.insert(name) }
@@ -44,6 +47,7 @@ final class CalendarBook {
     func remove(_ name: CalendarName) {
         table.remove(name)
         hours[name] = nil
+        working[name] = nil
         changing.remove(name)
     }
 
@@ -60,22 +64,32 @@ final class CalendarBook {
     /// Returns the name of a calendar's time zone; nil if there is no such calendar.
     func zone(of name: CalendarName) -> [UInt8]? { table[name]?.content.zone }
 
-    /// Returns the opening hours of a calendar, and their edition; nil if there is no such calendar, or its zone is not
-    /// known.
-    func present(_ name: CalendarName) -> (hours: OpenHours, edition: UInt8)? {
-        guard let calendar = table[name] else { return nil }
-        return hours(name, calendar.edition, calendar.content.hours).map { ($0, calendar.edition) }
+    /// Returns the opening hours by which a timer of these rules is planned; nil if it goes by no calendar, there is no
+    /// such calendar, or its zone is not known.
+    ///
+    /// - Parameter zone: the zone that the schedule names; nil for none.
+    func shape(_ rules: TimerRules, in zone: TimeZoneTable?) -> CalendarShape? {
+        guard let calendar = rules.calendar else { return nil }
+        if rules.clock == .working, let shape = working[calendar.name] { return shape }
+        guard let present = table[calendar.name],
+            let hours = hours(calendar.name, present.edition, present.content.hours)
+        else { return nil }
+        let shape = CalendarShape(rules, calendar.onClosed, hours, edition: present.edition, in: zone)
+        if rules.clock == .working { working[calendar.name] = shape }
+        return shape
     }
 
     /// Returns the changes of a calendar after an edition, the oldest first. An edition that is not kept is one since
     /// which the changes that are not kept moved nothing.
     func changes(of name: CalendarName, since edition: UInt8) -> [Change] {
-        guard let calendar = table[name], calendar.edition != edition, let present = present(name) else { return [] }
+        guard let calendar = table[name], calendar.edition != edition,
+            let present = hours(name, calendar.edition, calendar.content.hours)
+        else { return [] }
         let start = calendar.past.firstIndex { $0.edition == edition } ?? 0
         var found: [Change] = []
         let past = calendar.past[start...]
         for (before, after) in zip(
-            past, past.dropFirst().map { self.hours(name, $0.edition, $0.hours) } + [present.hours])
+            past, past.dropFirst().map { self.hours(name, $0.edition, $0.hours) } + [present])
         {
             guard let hours = self.hours(name, before.edition, before.hours), let after else { continue }
             found.append(Change(before: hours, after: after, instant: before.until))

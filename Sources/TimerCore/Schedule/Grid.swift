@@ -17,7 +17,7 @@ struct Grid {
         let zone = rules.schedule.zone.flatMap { book.zones.zone(named: $0) }
         self.rules = rules
         self.zone = zone
-        shape = rules.calendar == nil ? nil : Self.shape(rules, book, zone)
+        shape = rules.calendar == nil ? nil : book.shape(rules, in: zone)
         if rules.calendar != nil {
             local = nil
         } else if case .every(let period, first: .local(let start, _)) = rules.schedule, let zone {
@@ -32,11 +32,6 @@ struct Grid {
         self.init(rules, book)
         guard progress.flags.contains(.ownGrid) else { return }
         local = local?.through(progress.due, isInGap: progress.flags.contains(.readInGap))
-    }
-
-    private static func shape(_ rules: TimerRules, _ book: CalendarBook, _ zone: TimeZoneTable?) -> CalendarShape? {
-        guard let calendar = rules.calendar, let (hours, edition) = book.present(calendar.name) else { return nil }
-        return CalendarShape(rules, calendar.onClosed, hours, edition: edition, in: zone)
     }
 
     /// Makes the due instants by other opening hours.

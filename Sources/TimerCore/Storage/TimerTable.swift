@@ -111,6 +111,7 @@ struct TimerTable: ~Copyable {
         if Int(slot) < kickSlots.count { kickSlots[Int(slot)] = KickSlot() }
         definitionBytes += definition.count
         countState(slot, by: 1)
+        countUse(slot, by: 1)
         indexLabels(slot, fresh.definition, adding: true)
         return slot
     }
@@ -121,6 +122,7 @@ struct TimerTable: ~Copyable {
         byID.remove(hash: entry.hash, value: slot)
         indexLabels(slot, entry.definition, adding: false)
         countState(slot, by: -1)
+        countUse(slot, by: -1)
         if entry.isAlarming { noteAlarm(slot, false) }
         slots[Int(slot)].inUse = false
         disarm(slot)
@@ -140,9 +142,11 @@ struct TimerTable: ~Copyable {
         indexLabels(slot, old, adding: false)
         let fresh = Blob(copying: definition)
         countState(slot, by: -1)
+        countUse(slot, by: -1)
         slots[Int(slot)].definition = fresh
         slots[Int(slot)].traits = Definition.traits(definition)
         countState(slot, by: 1)
+        countUse(slot, by: 1)
         indexLabels(slot, fresh, adding: true)
         definitionBytes += fresh.count - old.count
         old.free()
@@ -150,10 +154,14 @@ struct TimerTable: ~Copyable {
 
     /// Replaces a timer's progress.
     mutating func setProgress(_ slot: SlotIndex, _ progress: TimerProgress) {
-        if slots[Int(slot)].state == progress.state { return store(progress, slot) }
+        let state = slots[Int(slot)].state
+        if state == progress.state { return store(progress, slot) }
+        let endsOrStarts = state.hasEnded != progress.state.hasEnded
         countState(slot, by: -1)
+        if endsOrStarts { countUse(slot, by: -1) }
         store(progress, slot)
         countState(slot, by: 1)
+        if endsOrStarts { countUse(slot, by: 1) }
     }
 
     /// Adds `change` to the number of timers in the state of the timer at `slot`.
@@ -162,12 +170,13 @@ struct TimerTable: ~Copyable {
         let state = slots[Int(slot)].state
         countByState[Int(state.rawValue)] += change
         if state == .running, slots[Int(slot)].traits.contains(.stopsUnsubscribed) { stoppableCount += change }
-        if slots[Int(slot)].traits.contains(.calendar), !state.hasEnded { countCalendar(slot, by: change) }
     }
 
-    @inline(never)
-    private mutating func countCalendar(_ slot: SlotIndex, by change: Int) {
-        guard let name = slots[Int(slot)].definition.withSpan(Definition.calendarName) else { return }
+    /// Adds `change` to the uses of the calendar that the timer at `slot` goes by; an ended timer uses none.
+    private mutating func countUse(_ slot: SlotIndex, by change: Int) {
+        guard slots[Int(slot)].traits.contains(.calendar), !slots[Int(slot)].state.hasEnded,
+            let name = slots[Int(slot)].definition.withSpan(Definition.calendarName)
+        else { return }
         let count = uses(of: name) + change
         calendarUses[name] = count > 0 ? count : nil
     }
