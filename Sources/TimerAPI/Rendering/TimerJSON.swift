@@ -51,15 +51,14 @@ public enum TimerJSON {
     static func writeSchedule(_ rules: TimerRules, _ json: inout JSONWriter) {
         let isWorking = rules.clock == .working
         write(rules.schedule, isWorking, &json)
-        let isShaped = rules.schedule.isCalendar || rules.grace != nil
-        guard isShaped || rules.schedule.kind != .watchdog else { return }
+        guard rules.hasCalendarInstants || rules.schedule.kind != .watchdog else { return }
         if let calendar = rules.calendar {
             json.member("calendar", text: calendar.name.bytes)
         } else {
             json.member("calendar", nil)
         }
-        let usual: ClosedPolicy = if case .at = rules.schedule { .next } else { .skip }
-        if isShaped { json.member("onClosed", (rules.calendar?.onClosed ?? usual).name) }
+        guard rules.hasCalendarInstants else { return }
+        json.member("onClosed", (rules.calendar?.onClosed ?? rules.usualOnClosed).name)
     }
 
     private static func write(_ schedule: Schedule, _ isWorking: Bool = false, _ json: inout JSONWriter) {

@@ -53,7 +53,7 @@ struct ScheduleFields {
         }
         if let clock,
             try counts(
-                "clock", clock != schedule.defaultClock, usedBy: !schedule.isCalendar && rules.grace == nil,
+                "clock", clock != schedule.defaultClock, usedBy: !rules.hasCalendarInstants,
                 rules.grace == nil
                     ? "a schedule with `at`, `cron` or `rrule` runs on the wall clock"
                     : "the grace of a `watchdog` with `cron` or `rrule` counts on the suspending clock")
@@ -104,7 +104,6 @@ struct ScheduleFields {
         _ rules: inout TimerRules, _ isInherited: (StaticString) -> Bool
     ) throws(Problem) {
         let isWorking = rules.clock == .working
-        let isShaped = rules.schedule.isCalendar || rules.grace != nil
         if isWorking {
             guard rules.schedule.kind != .watchdog else {
                 throw Problem(
@@ -121,10 +120,9 @@ struct ScheduleFields {
                     pointer: "/\(name)")
             }
         }
-        let isAt: Bool = if case .at = rules.schedule { true } else { false }
-        let usual: ClosedPolicy = isAt ? .next : .skip
+        let usual = rules.usualOnClosed
         var policy = onClosed ?? usual
-        if !isShaped || calendar == nil, policy != usual {
+        if !rules.hasCalendarInstants || calendar == nil, policy != usual {
             guard isInherited("onClosed") else {
                 throw Problem(
                     .invalidSchedule, "`onClosed` is for a `calendar` beside `at`, `cron` or `rrule`",
@@ -133,18 +131,18 @@ struct ScheduleFields {
             policy = usual
         }
         guard let calendar else { return }
-        guard isWorking || isShaped else {
+        guard isWorking || rules.hasCalendarInstants else {
             if isInherited("calendar") { return }
             throw Problem(
                 .invalidSchedule, "`calendar` is for `clock: working`, and for a schedule with `at`, `cron` or `rrule`",
                 pointer: "/calendar")
         }
-        if isAt, policy == .skip {
+        if usual == .next, policy == .skip {
             guard isInherited("onClosed") else {
                 throw Problem(
                     .invalidSchedule, "an `at` that is skipped would never fire", pointer: "/onClosed")
             }
-            policy = .next
+            policy = usual
         }
         guard rules.misses <= Self.mostMisses else {
             throw Problem(.invalidSchedule, "with a `calendar` at most \(Self.mostMisses)", pointer: "/misses")

@@ -147,6 +147,13 @@ public enum MisfirePolicy: UInt8, Sendable, CaseIterable {
 }
 
 extension TimerRules {
+    /// Whether the schedule, or the one that a watchdog awaits, is tied to calendar instants: those may fall into closed
+    /// time.
+    public var hasCalendarInstants: Bool { schedule.isCalendar || grace != nil }
+
+    /// The place of due instants in closed time where the client names none: a single instant is not dropped.
+    public var usualOnClosed: ClosedPolicy { if case .at = schedule { .next } else { .skip } }
+
     /// The milliseconds after an expected instant at which a watchdog that has a schedule fires; nil for others.
     public var grace: Int64? {
         guard case .expecting(_, let grace) = schedule else { return nil }
