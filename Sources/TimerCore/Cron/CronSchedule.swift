@@ -12,7 +12,7 @@ public struct CronSchedule: Sendable, Equatable {
     /// Wall milliseconds before which nothing is due; nil for no such bound.
     public private(set) var from: Int64?
 
-    private let expression: CronExpression
+    let expression: CronExpression
 
     /// The seconds since 1970 that are searched: from the year 0 to the end of the year 9999.
     private static let seconds: ClosedRange<Int64> = -62_167_219_200...253_402_300_799

@@ -9,7 +9,7 @@ extension RecurrenceRule {
         if times.hours == 0 { rule.times.hours = 1 << UInt64(time / 3600) }
         if times.minutes == 0 { rule.times.minutes = 1 << UInt64(time / 60 % 60) }
         if times.seconds == 0 { rule.times.seconds = 1 << UInt64(time % 60) }
-        guard weekdays == 0, ordinals.isEmpty, monthDays.isEmpty, yearDays.isEmpty else { return rule }
+        guard namesNoDay else { return rule }
         let date = CivilDate(daysSince1970: day)
         switch frequency {
         case .daily: break
@@ -21,6 +21,9 @@ extension RecurrenceRule {
         }
         return rule
     }
+
+    /// Whether the rule leaves the days of a period open.
+    var namesNoDay: Bool { weekdays == 0 && ordinals.isEmpty && monthDays.isEmpty && yearDays.isEmpty }
 
     /// Returns the days of a week, of which `first` is the first.
     func days(ofWeekFrom first: Int64) -> DaySet {

@@ -20,7 +20,7 @@ public struct RecurrenceSchedule: Sendable, Equatable {
     /// The wall milliseconds at which the schedule is not due, even where `rdates` has them, ascending, each once.
     public let exdates: [Int64]
 
-    private let rule: RecurrenceRule
+    let rule: RecurrenceRule
     /// The last second at which the rule may be due, as `bounded` found it; nil before.
     private var last: Int64?
 

@@ -23,6 +23,9 @@ public struct UpcomingFires: Sendable {
         next = grid.rules.schedule.kind == .watchdog && grid.rules.grace == nil ? nil : due
     }
 
+    /// The rules of the timer in plain English; see ``TimerRules/words(in:)``.
+    public var words: String { grid.rules.words(in: grid.zone) }
+
     /// Whether all are found.
     public var isDone: Bool { next == nil }
 
