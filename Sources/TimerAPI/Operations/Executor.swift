@@ -95,15 +95,15 @@ struct Executor {
         case .get(let key):
             guard let slot = turn.find(key) else { throw .refused(.notFound) }
             show(slot, status: 200, ticket, turn)
-        case .next(let key, let count):
-            try next(key, count, ticket, turn)
+        case .next(let key, let query):
+            try next(key, query, ticket, turn)
             return false
-        case .preview(let rules, let count):
-            ticket.operation = .upcoming(try turn.preview(rules, count: count))
+        case .preview(let rules, let query):
+            ticket.operation = .upcoming(try turn.preview(rules, count: query.count), isDescribed: query.isDescribed)
             return false
-        case .upcoming(let fires):
+        case .upcoming(let fires, let isDescribed):
             guard fires.isDone else { return false }
-            ticket.outcome = .fires(fires.instants)
+            ticket.outcome = .fires(fires, isDescribed: isDescribed)
         case .list(let run):
             let isDone = run.step(turn)
             ticket.rest(on: turn.head)
@@ -221,10 +221,10 @@ struct Executor {
                 ticket.rest(on: ticket.view.position)
                 ticket.operation = .fail(error, unlessMissing: nil)
             }
-        case .upcoming(var fires):
+        case .upcoming(var fires, let isDescribed):
             ticket.operation = .none
             fires.step()
-            ticket.operation = .upcoming(fires)
+            ticket.operation = .upcoming(fires, isDescribed: isDescribed)
         case .batch(let run):
             run.prepare(makeID, requestID: ticket.requestID)
         case .importPart(let run):
@@ -252,15 +252,15 @@ struct Executor {
     }
 
     private func next(
-        _ key: TimerKey, _ count: Int, _ ticket: Ticket, _ turn: borrowing Turn
+        _ key: TimerKey, _ query: FiresQuery, _ ticket: Ticket, _ turn: borrowing Turn
     ) throws(ServiceError) {
         guard let slot = turn.find(key) else { throw .refused(.notFound) }
         let now = turn.now
         let (fires, position) = turn.read { (scheduler: borrowing Scheduler) in
-            (scheduler.upcoming(slot, now, count: count), scheduler.lastRecord(slot))
+            (scheduler.upcoming(slot, now, count: query.count), scheduler.lastRecord(slot))
         }
         ticket.rest(on: position)
-        ticket.operation = .upcoming(fires)
+        ticket.operation = .upcoming(fires, isDescribed: query.isDescribed)
     }
 
     /// Reads the timer whose webhook is to be tested.

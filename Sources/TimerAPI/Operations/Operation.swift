@@ -20,10 +20,10 @@ enum Operation {
     case command(TimerCommand, TimerKey, RescheduleTarget?, VersionCondition)
     case delete(TimerKey, VersionCondition)
     case get(TimerKey)
-    case next(TimerKey, count: Int)
-    indirect case preview(TimerRules, count: Int)
+    case next(TimerKey, FiresQuery)
+    indirect case preview(TimerRules, FiresQuery)
     /// Computes fires outside of the lock.
-    indirect case upcoming(UpcomingFires)
+    indirect case upcoming(UpcomingFires, isDescribed: Bool)
     case list(ListRun)
     case due(DueRun)
     /// Reads the timer whose webhook is to be tested.
@@ -65,6 +65,14 @@ extension Operation {
         default: false
         }
     }
+}
+
+/// The part of a timer's next fires, or of a schedule's, that a request asks for.
+struct FiresQuery {
+    /// The most fires.
+    let count: Int
+    /// Whether the schedule is described in words too.
+    let isDescribed: Bool
 }
 
 /// An operation on deliveries that a request asks for.

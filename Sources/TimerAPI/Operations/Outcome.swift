@@ -1,3 +1,4 @@
+import TimerCore
 import WireJSON
 
 /// The result of a request. Cases with a large payload are indirect, since an outcome is copied wherever it is read.
@@ -11,8 +12,8 @@ enum Outcome {
     case noContent
     /// The fields in which a declared timer differs.
     case differences(Differences)
-    /// Instants of fires.
-    case fires([Int64])
+    /// Instants of fires, all found.
+    indirect case fires(UpcomingFires, isDescribed: Bool)
     case list(ListRun)
     case batch(BatchRun)
     case bulk(BulkCounts)

@@ -17,7 +17,7 @@ enum Renderer {
         case .timer(let status): fillTimer(status, ticket)
         case .noContent: ticket.exchange.response.status = 204
         case .differences(let differences): fillJSON(ticket) { differences.write(&$0) }
-        case .fires(let fires): fillFires(fires, ticket)
+        case .fires(let fires, let isDescribed): fillFires(fires, isDescribed: isDescribed, ticket)
         case .list(let run): fillList(run, ticket)
         case .batch(let run): fillBatch(run, ticket)
         case .bulk(let counts): fillJSON(ticket) { counts.write(&$0) }
@@ -127,12 +127,13 @@ enum Renderer {
         return true
     }
 
-    private static func fillFires(_ fires: [Int64], _ ticket: Ticket) {
+    private static func fillFires(_ fires: UpcomingFires, isDescribed: Bool, _ ticket: Ticket) {
         fillJSON(ticket) { json in
             json.beginObject()
             json.beginArray("fires")
-            for fire in fires { json.instant(fire) }
+            for fire in fires.instants { json.instant(fire) }
             json.endArray()
+            if isDescribed { json.member("description", text: fires.words) }
             json.endObject()
         }
     }

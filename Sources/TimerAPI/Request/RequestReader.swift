@@ -127,7 +127,7 @@ struct RequestReader {
             return .importState(try ImportState(ticket.parameter))
         case .timerNext:
             let key = try pathKey(ticket)
-            return .next(key, count: try count(ticket))
+            return .next(key, try firesQuery(ticket))
         case .events, .timerEvents, .timerWait:
             return .stream(try StreamReader(siphash: siphash).plan(ticket))
         default:
@@ -140,11 +140,12 @@ struct RequestReader {
         try QueryReader(ticket.target).finish()
     }
 
-    private func count(_ ticket: Ticket) throws(Problem) -> Int {
+    private func firesQuery(_ ticket: Ticket) throws(Problem) -> FiresQuery {
         var query = QueryReader(ticket.target)
         let count = try query.count("count", upTo: APILimits.previewMaximum, default: APILimits.previewDefault)
+        let isDescribed = try query.flag("describe", default: false)
         try query.finish()
-        return count
+        return FiresQuery(count: count, isDescribed: isDescribed)
     }
 
     /// Parses the body, whose media type must be JSON (or `other`).
@@ -310,8 +311,8 @@ struct RequestReader {
             throw Problem(.invalidRequest, "a preview needs the body of a create")
         }
         try parse(ticket)
-        let count = try count(ticket)
-        return .preview(try TimerBody(ticket.document, zones: zones).rules, count: count)
+        let query = try firesQuery(ticket)
+        return .preview(try TimerBody(ticket.document, zones: zones).rules, query)
     }
 }
 

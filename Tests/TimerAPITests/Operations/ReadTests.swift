@@ -52,6 +52,24 @@ import TimerCore
         #expect(try server.command("t", "resume")["nextFireAt"] == timer["nextFireAt"])
     }
 
+    @Test func `a schedule is described where that is asked for`() throws {
+        let body = #"{"id":"t","cron":"0 9 * * MON-FRI"}"#
+        let fires = #"{"fires":["2023-11-15T09:00:00.000Z"]"#
+        let words = #","description":"every weekday at 09:00, UTC"}"#
+        try server.make(body)
+        for (query, rest) in [("", "}"), ("&describe=false", "}"), ("&describe=true", words)] {
+            #expect(try preview(body, "?count=1" + query).text == fires + rest)
+            #expect(try server.ask("GET", "/v1/timers/t/next?count=1" + query).text == fires + rest)
+        }
+        for query in ["describe=yes", "describe=", "describe=true&describe=true"] {
+            #expect(try preview(body, "?" + query).status == 400)
+            #expect(try server.ask("GET", "/v1/timers/t/next?" + query).status == 400)
+        }
+        try server.command("t", "suspend")
+        let suspended = try server.ask("GET", "/v1/timers/t/next?describe=true")
+        #expect(suspended.text == #"{"fires":[]"# + words)
+    }
+
     @Test func `the version is the entity tag, and sparing of the body`() throws {
         try server.make("t", in: .suspended)
         for (tag, status) in [

@@ -10,7 +10,8 @@ struct QueryTests {
             ("/v1/timers", "state kind label dueBefore sort limit cursor"),
             ("/v1/events", "timer since types label follow limit"), ("/v1/deliveries", "state timer host limit cursor"),
             ("/v1/timers/held/events", "since types label follow limit"), ("/v1/timers/held/wait", "since timeout"),
-            ("/v1/timers/held/next", "count"), ("/v1/stats/due", "within buckets"), ("/v1/stats/history", "minutes"),
+            ("/v1/timers/held/next", "count describe"), ("/v1/stats/due", "within buckets"),
+            ("/v1/stats/history", "minutes"),
         ]
         for (path, names) in parameters {
             for name in names.split(separator: " ") {
