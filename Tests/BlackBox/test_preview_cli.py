@@ -15,8 +15,8 @@ def preview(*arguments):
 
 
 def test_ten_fires_of_local_time_and_utc():
-    lines = preview("0 9 * * MON-FRI", "--time-zone", "Europe/Berlin")
-    assert len(lines) == 10
+    words, *lines = preview("0 9 * * MON-FRI", "--time-zone", "Europe/Berlin")
+    assert words == "every weekday at 09:00, Europe/Berlin" and len(lines) == 10
     for line in lines:
         assert LINE.fullmatch(line), line
         local, utc = line.split()
@@ -25,9 +25,10 @@ def test_ten_fires_of_local_time_and_utc():
 
 def test_it_is_the_servers_own_answer(api):
     arguments = {"cron": "*/20 2,3 * * *", "timeZone": "America/New_York", "from": "2031-03-08T00:00:00Z"}
-    fires = api.post("/v1/schedules/preview?count=30", arguments).expect(200).json["fires"]
+    answer = api.post("/v1/schedules/preview?count=30&describe=true", arguments).expect(200).json
     shown = json.loads("\n".join(preview("*/20 2,3 * * *", "--time-zone", "America/New_York", "--count", "30", "--from", "2031-03-08T00:00:00Z", "--json")))
-    assert shown["fires"] == fires and len(shown["local"]) == 30
+    assert shown["fires"] == answer["fires"] and len(shown["local"]) == 30
+    assert answer["description"] == shown["description"] + "; from 2031-03-08 00:00 UTC on"
 
 
 def test_what_makes_no_sense_is_one_line_and_exit_64():

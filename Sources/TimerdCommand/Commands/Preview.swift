@@ -11,8 +11,8 @@ struct Preview: ParsableCommand {
         abstract: "Show when a cron expression or a recurrence rule would fire.",
         discussion: """
             Five fields, six with seconds first, or a name such as @daily; or a rule of RFC 5545, which begins with \
-            FREQ= or RRULE:. Asks no server; the time zones are those of this machine. Each line is the local time with \
-            its offset from UTC, and the same instant in UTC.
+            FREQ= or RRULE:. Asks no server; the time zones are those of this machine. The first line describes the \
+            schedule; each other one is the local time of a fire with its offset from UTC, and the same instant in UTC.
 
               timerd preview '0 9 * * MON-FRI' --time-zone Europe/Berlin
               timerd preview '0 12 L * *' --count 3 --from 2030-01-01T00:00:00Z
@@ -43,7 +43,7 @@ struct Preview: ParsableCommand {
         help: ArgumentHelp("For --calendar: skip, the default, next, nextDay or previousDay"),
         completion: Completions.closedPolicies)
     var onClosed: String?
-    @Flag(help: "Print JSON: an object with the fires in UTC and in local time.") var json = false
+    @Flag(help: "Print JSON: an object with the fires in UTC and in local time, and the description.") var json = false
 
     func run() throws {
         guard (1...Self.mostFires).contains(count) else {
@@ -54,12 +54,13 @@ struct Preview: ParsableCommand {
             throw Failure(.usage, "--time-zone: \(UnknownZone(Array(timeZone.utf8), in: zones).message)")
         }
         let fires = try fires(zones)
-        Console.out(bytes: json ? Self.object(fires, zone) : Self.lines(fires, zone))
+        let (instants, words) = (fires.instants, fires.words)
+        Console.out(bytes: json ? Self.object(instants, words, zone) : Self.lines(instants, words, zone))
     }
 
     private var quoted: String { "'\(Printable.text(expression))'" }
 
-    private func fires(_ zones: any ZoneSource) throws(Failure) -> [Int64] {
+    private func fires(_ zones: any ZoneSource) throws(Failure) -> UpcomingFires {
         var start = Clocks.realtime() / 1_000_000
         // The fires after `last` are shown; with `--from` also one at that instant itself.
         var last = start
@@ -73,7 +74,11 @@ struct Preview: ParsableCommand {
         var rules = TimerRules(try schedule(from: start))
         rules.calendar = try calendarRule(&scheduler)
         let now = Now(elapsed: 0, wallOffset: last)
-        do throws(TimerRefusal) { return try scheduler.preview(rules, now, count: count).all() } catch {
+        do throws(TimerRefusal) {
+            var fires = try scheduler.preview(rules, now, count: count)
+            while !fires.isDone { fires.step() }
+            return fires
+        } catch {
             guard case .invalidSchedule(_, let reason) = error, calendar != nil else {
                 throw Failure(.usage, "\(quoted): no fire is due up to the year 9999")
             }
@@ -114,14 +119,15 @@ struct Preview: ParsableCommand {
         return CalendarRule(name, onClosed: policy)
     }
 
-    /// Returns a line for each fire: `2026-11-23T09:00:00+01:00  2026-11-23T08:00:00Z`.
-    private static func lines(_ fires: [Int64], _ zone: TimeZoneTable) -> [UInt8] {
-        fires.flatMap { fire in
-            local(fire, zone) + "  ".utf8 + LocalTime.text(fire, offset: 0) + [UInt8(ascii: "\n")]
-        }
+    /// Returns the words, then a line for each fire: `2026-11-23T09:00:00+01:00  2026-11-23T08:00:00Z`.
+    private static func lines(_ fires: [Int64], _ words: String, _ zone: TimeZoneTable) -> [UInt8] {
+        Array("\(words)\n".utf8)
+            + fires.flatMap { fire in
+                local(fire, zone) + "  ".utf8 + LocalTime.text(fire, offset: 0) + [UInt8(ascii: "\n")]
+            }
     }
 
-    private static func object(_ fires: [Int64], _ zone: TimeZoneTable) -> [UInt8] {
+    private static func object(_ fires: [Int64], _ words: String, _ zone: TimeZoneTable) -> [UInt8] {
         JSONWriter.object { writer in
             writer.beginArray("fires")
             for fire in fires { writer.instant(fire) }
@@ -129,6 +135,7 @@ struct Preview: ParsableCommand {
             writer.beginArray("local")
             for fire in fires { writer.string(local(fire, zone)) }
             writer.endArray()
+            writer.member("description", text: words)
         } + [0x0a]
     }
 
