@@ -65,7 +65,7 @@ private func fuzzSelectors(_ document: JSONDocument) {
 private func fuzzCommand(_ document: JSONDocument) {
     do {
         switch try CommandBody.target(document, document.root) {
-        case .after(let delay): require((0...DurationText.maximum).contains(delay), "\(delay) is out of range")
+        case .after(let delay, _): require((0...DurationText.maximum).contains(delay), "\(delay) is out of range")
         case .at(let at): require((RFC3339.minimum...RFC3339.maximum).contains(at), "\(at) is out of range")
         }
     } catch {
