@@ -4,7 +4,7 @@ import Glibc
 ///
 /// A target checks promises of its parser, besides that the parser does not crash.
 enum Target: String {
-    case answer, body, cron, definition, duration, http, instant, json, record, target, webhook, zone
+    case answer, body, cron, definition, duration, http, instant, json, record, recurrence, target, webhook, zone
 
     func run(_ input: [UInt8]) {
         switch self {
@@ -17,6 +17,7 @@ enum Target: String {
         case .instant: fuzzInstant(input)
         case .json: fuzzJSON(input)
         case .record: fuzzRecords(input)
+        case .recurrence: fuzzRecurrence(input)
         case .target: fuzzTarget(input)
         case .webhook: fuzzWebhook(input)
         case .zone: fuzzZone(input)

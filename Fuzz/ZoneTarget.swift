@@ -11,7 +11,7 @@ func fuzzZone(_ input: [UInt8]) {
     for instant in [start, Int64.min / 1000, Int64.max / 1000, 0] {
         require((-89_999...93_599).contains(zone.offset(at: instant)), "the offset at \(instant) is out of range")
     }
-    requireOneOrder(schedules[Int(input[0]) % schedules.count], after: start * 1000, in: zone)
+    requireOneOrder(.cron(schedules[Int(input[0]) % schedules.count]), after: start * 1000, in: zone)
 }
 
 private let schedules: [CronSchedule] = [

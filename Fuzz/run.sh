@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 targets=("${@:2}")
-[[ ${#targets[@]} -gt 0 ]] || targets=(answer body cron definition duration http instant json record target webhook zone)
+[[ ${#targets[@]} -gt 0 ]] || targets=(answer body cron definition duration http instant json record recurrence target webhook zone)
 build=.build/fuzz
 mkdir -p "$build/findings"
 # libFuzzer prints stack traces; Swift's own printer would wait for a person at a debugger.
