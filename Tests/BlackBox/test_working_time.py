@@ -155,10 +155,11 @@ def test_previews_of_the_program_know_a_calendar(api, tmp_path):
     file.write_text('{"timeZone": "Europe/Berlin", "week": {"mon-fri": ["09:00-18:00"]}}')
     arguments = ["--time-zone", "Europe/Berlin", "--from", "2031-03-07T00:00:00Z", "--count", "2", "--calendar", str(file)]
     done = run("preview", "0 12 * * *", *arguments)
-    assert done.stdout.splitlines() == ["2031-03-07T12:00:00+01:00  2031-03-07T11:00:00Z",
+    assert done.stdout.splitlines() == ["every day at 12:00, Europe/Berlin; closed times of berlin are left out",
+                                        "2031-03-07T12:00:00+01:00  2031-03-07T11:00:00Z",
                                         "2031-03-10T12:00:00+01:00  2031-03-10T11:00:00Z"], done
     moved = run("preview", "0 12 * * SUN", *arguments, "--on-closed", "next")
-    assert moved.stdout.splitlines()[0] == "2031-03-10T09:00:00+01:00  2031-03-10T08:00:00Z", moved
+    assert moved.stdout.splitlines()[1] == "2031-03-10T09:00:00+01:00  2031-03-10T08:00:00Z", moved
     assert run("preview", "0 12 * * SUN", *arguments).returncode == 64
     assert run("preview", "0 12 * * SUN", "--on-closed", "next").returncode == 64
 

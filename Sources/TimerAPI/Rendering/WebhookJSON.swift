@@ -33,7 +33,7 @@ public enum WebhookJSON {
         guard let webhook = configuration(definition, layout) else { return json.null() }
         json.beginObject()
         json.member("url", text: secrets == .hidden ? masked(webhook.url) : webhook.url)
-        json.member("method", text: webhook.method.name)
+        json.member("method", webhook.method.name)
         json.beginObject("headers")
         for header in webhook.headers {
             json.key(bytes: Array(header.name.utf8))
@@ -46,7 +46,7 @@ public enum WebhookJSON {
             for name in webhook.secretHeaders { json.string(name) }
             json.endArray()
         }
-        json.member("format", text: webhook.format.name)
+        json.member("format", webhook.format.name)
         json.key("secret")
         write(webhook.secrets.map { secrets == .shown ? $0.text : $0.masked }, &json)
         json.member("timeout", duration: webhook.timeoutMs)

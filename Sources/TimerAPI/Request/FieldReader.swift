@@ -110,10 +110,9 @@ struct FieldReader {
     }
 
     /// Reads one of some words.
-    func choice<Value>(_ choices: [(name: some CustomStringConvertible, Value)]) throws(Problem) -> Value? {
+    func choice<Value>(_ choices: [(name: StaticString, Value)]) throws(Problem) -> Value? {
         guard let text = try text() else { return nil }
-        let word = String(decoding: text, as: UTF8.self)
-        for (name, value) in choices where "\(name)" == word { return value }
+        for (name, value) in choices where text.span.equals(name, in: 0..<text.count) { return value }
         throw invalid("this must be one of \(choices.map { "`\($0.0)`" }.joined(separator: ", "))")
     }
 

@@ -124,6 +124,8 @@ package struct TimerBody {
         ("start", .start),
         ("stop", .stop),
         ("clock", .clock),
+        ("calendar", .calendar),
+        ("onClosed", .onClosed),
         ("mode", .mode),
         ("onResume", .onResume),
         ("maxFires", .maxFires),
@@ -141,8 +143,6 @@ package struct TimerBody {
         ("rrule", .rrule),
         ("rdates", .rdates),
         ("exdates", .exdates),
-        ("calendar", .calendar),
-        ("onClosed", .onClosed),
         ("webhook", .webhook),
     ]
 

@@ -96,11 +96,12 @@ public final class OpenHours: Sendable {
     public func due(after openTime: Int64, from start: Int64) -> Int64? {
         guard openTime > 0 else { return start }
         let (target, isOver) = self.openTime(before: start).addingReportingOverflow(openTime)
-        guard !isOver, target <= self.openTime(before: lastInstant) else { return nil }
+        guard !isOver else { return nil }
         // The last millisecond lies in the open second `count`.
         let count = floorDivide(target - 1, 1000) + 1
         guard let second = second(after: count, from: floorDivide(Self.clamp(start), 1000)) else { return nil }
-        return second * 1000 - (count * 1000 - target)
+        let due = second * 1000 - (count * 1000 - target)
+        return due <= lastInstant ? due : nil
     }
 
     /// Returns the first instant at or after `instant` at which it is open; nil if that is after the year 9999.

@@ -284,7 +284,7 @@ final class Dispatcher: @unchecked Sendable {
             version: sending.version, defaultSecrets: configuration.policy.value.secrets)
         let request = builder.request(event, by: webhook, timestamp: Clocks.realtime() / 1_000_000_000)
         return CourierRequest(
-            serial: UInt64(bitPattern: serial), method: request.method.name, url: request.url,
+            serial: UInt64(bitPattern: serial), method: "\(request.method.name)", url: request.url,
             headers: request.headers.map { ($0.name, $0.value) }, body: request.body, timeoutMs: Int(request.timeoutMs))
     }
 

@@ -108,7 +108,9 @@ struct Preview: ParsableCommand {
             guard onClosed == nil else { throw Failure(.usage, "--on-closed goes with --calendar") }
             return nil
         }
-        guard let name = CalendarName("calendar".utf8) else { return nil }
+        // The words name the calendar as its file is named, without the ending.
+        let title = file.split(separator: "/").last?.split(separator: ".").first ?? ""
+        guard let name = CalendarName(title.utf8) ?? CalendarName("calendar".utf8) else { return nil }
         let bytes = try InputFile(file).readAll(limit: JSONText.limit)
         do throws(Problem) {
             let content = try CalendarFields.content(of: name, in: bytes, zones: scheduler.zones)

@@ -113,7 +113,7 @@ public enum WebhookMethod: UInt8, Sendable, CaseIterable {
     case delete = 4
 
     /// The method's name in HTTP.
-    public var name: String {
+    public var name: StaticString {
         switch self {
         case .post: "POST"
         case .put: "PUT"
@@ -121,12 +121,6 @@ public enum WebhookMethod: UInt8, Sendable, CaseIterable {
         case .get: "GET"
         case .delete: "DELETE"
         }
-    }
-
-    /// Finds the method of that name, upper case; nil where there is none.
-    public init?(name: String) {
-        guard let method = Self.allCases.first(where: { $0.name == name }) else { return nil }
-        self = method
     }
 
     /// Whether a request has a body. A GET has none: servers and proxies drop or refuse it (RFC 9110 section 9.3.1).
@@ -143,17 +137,11 @@ public enum WebhookFormat: UInt8, Sendable, CaseIterable {
     case payload = 2
 
     /// The name in JSON.
-    public var name: String {
+    public var name: StaticString {
         switch self {
         case .standard: "standard"
         case .cloudevents: "cloudevents"
         case .payload: "payload"
         }
-    }
-
-    /// Finds the format of that name; nil where there is none.
-    public init?(name: String) {
-        guard let format = Self.allCases.first(where: { $0.name == name }) else { return nil }
-        self = format
     }
 }

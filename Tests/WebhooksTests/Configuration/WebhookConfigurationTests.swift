@@ -29,18 +29,6 @@ struct WebhookConfigurationTests {
             plain.retry == RetryPolicy(maxAttempts: 12, initialMs: 1000, multiplier: 2, maxMs: 3_600_000, jitter: 0.2))
     }
 
-    @Test(arguments: WebhookMethod.allCases)
-    func `a method is known by its name`(method: WebhookMethod) {
-        #expect(WebhookMethod(name: method.name) == method)
-        #expect(WebhookMethod(name: method.name.lowercased()) == nil)
-    }
-
-    @Test(arguments: WebhookFormat.allCases)
-    func `a format is known by its name`(format: WebhookFormat) {
-        #expect(WebhookFormat(name: format.name) == format)
-        #expect(WebhookFormat(name: format.name.uppercased()) == nil)
-    }
-
     @Test(arguments: [
         "Host", "content-length", "Content-Type", "CONNECTION", "Keep-Alive", "Proxy-Connection", "proxy-x", "TE",
         "traceparent",
