@@ -52,13 +52,31 @@ static const unsigned char script[] = {
 #embed "dashboard/timeline.js" suffix(, )
 #embed "dashboard/cluster.js" suffix(, )
 #embed "dashboard/forms.js" suffix(, )
-#embed "dashboard/create.js" suffix(, )
 #embed "dashboard/dialogs.js" suffix(, )
+#embed "dashboard/parts.js" suffix(, )
 #embed "dashboard/filters.js" suffix(, )
 #embed "dashboard/keys.js" suffix(, )
 #embed "dashboard/theme.js" suffix(, )
 #embed "dashboard/route.js" suffix(, )
 #embed "dashboard/frames.js"
+};
+
+static const unsigned char parts_page[] = {
+#embed "dashboard/parts/page.html"
+};
+
+static const unsigned char parts_style[] = {
+#embed "dashboard/parts/style.css"
+};
+
+// The page runs these after its own scripts, in the same scope.
+static const unsigned char parts_script[] = {
+#embed "dashboard/parts/fires.js" suffix(, )
+#embed "dashboard/parts/about.js" suffix(, )
+#embed "dashboard/parts/fields.js" suffix(, )
+#embed "dashboard/parts/form.js" suffix(, )
+#embed "dashboard/parts/builder.js" suffix(, )
+#embed "dashboard/parts/calendars.js"
 };
 
 const unsigned char *cassets_openapi(void) { return openapi; }
@@ -84,3 +102,12 @@ size_t cassets_dashboard_style_count(void) { return sizeof style; }
 
 const unsigned char *cassets_dashboard_script(void) { return script; }
 size_t cassets_dashboard_script_count(void) { return sizeof script; }
+
+const unsigned char *cassets_parts_page(void) { return parts_page; }
+size_t cassets_parts_page_count(void) { return sizeof parts_page; }
+
+const unsigned char *cassets_parts_style(void) { return parts_style; }
+size_t cassets_parts_style_count(void) { return sizeof parts_style; }
+
+const unsigned char *cassets_parts_script(void) { return parts_script; }
+size_t cassets_parts_script_count(void) { return sizeof parts_script; }

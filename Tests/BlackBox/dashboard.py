@@ -30,7 +30,7 @@ class Dashboard:
     """The dashboard of a server, open in a page and following the events."""
 
     def __init__(self, page, url, path="/"):
-        self.page = page
+        self.page, self.url = page, url
         page.open(url + path)
 
     def until_live(self):
@@ -78,7 +78,10 @@ class Dashboard:
         self.page.until(clicked, told=f"{css} {text} can't be clicked")
 
     def click_command(self, id, command):
-        self.click(f'#rows .row[data-timer="{id}"] [data-command={command}]:enabled')
+        """Clicks a row's button, which is shown once the mouse is over the row."""
+        row = f'#rows .row[data-timer="{id}"]'
+        self.page.until(lambda: ActionChains(self.page.driver, duration=0).move_to_element(self.page.one(f"{row} b")).perform() or True)
+        self.click(f"{row} [data-command={command}]:enabled")
         self.leave_list()
 
     def leave_list(self):
@@ -121,8 +124,10 @@ class Dashboard:
         A pause between two keys has the page ask for a preview of what is half typed, which the server may refuse.
         """
         self.page.expect(r"/v1/schedules/preview\S* .*status of 400")
-        if not self.page.run("return document.querySelector('#create').open"):
+        is_open = "return document.querySelector('#create')?.open ?? false"
+        if not self.page.run(is_open):
             self.click("#new")
+        self.page.until(lambda: self.page.run(is_open), told="the form does not open")
         def chosen():
             """A preview that comes or goes moves the dialog's fields, so a click may miss: repeated until the kind is chosen."""
             self.page.all(f"#create .kinds label:has([value={kind}])")[0].click()

@@ -1,4 +1,4 @@
-"""The dashboard at /: one page that contains all it needs, and a policy that admits nothing else."""
+"""The dashboard at /: one page, the parts that it loads on first use, and a policy that admits nothing else."""
 
 import base64
 import hashlib
@@ -9,7 +9,8 @@ import pytest
 
 from server import ROOT
 
-LIMIT = 120_000
+# Bytes of the page, and of the parts.
+LIMIT, PARTS_LIMIT = 120_000, 60_000
 SOURCE = ROOT / "Sources/CAssets"
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 
@@ -55,6 +56,11 @@ def reply(api):
 
 
 @pytest.fixture
+def parts(api):
+    return api.get("/dashboard-parts").expect(200)
+
+
+@pytest.fixture
 def page(reply):
     return Page(reply.body.decode())
 
@@ -65,9 +71,9 @@ def served_lines(text):
     return "".join(line + "\n" for line in lines if line and not line.startswith(("//", "/*", "<!--")))
 
 
-def joined_page():
-    """The page that the parts in the project make, in the order in which they are compiled in."""
-    parts = re.findall(r'#embed "(dashboard/[^"]+)"', (SOURCE / "CAssets.c").read_text())
+def joined_page(folder):
+    """The page that the files in a folder of the project make, in the order in which they are compiled in."""
+    parts = re.findall(rf'#embed "({folder}/[^"/]+)"', (SOURCE / "CAssets.c").read_text())
     text = {suffix: served_lines("".join((SOURCE / part).read_text() for part in parts if part.endswith(suffix)))
             for suffix in (".html", ".css", ".js")}
     page = text[".html"].replace("<style></style>", f"<style>\n{text['.css']}</style>")
@@ -75,17 +81,25 @@ def joined_page():
 
 
 def test_the_page_is_the_one_in_the_project(reply):
-    assert reply.body.decode() == joined_page()
+    assert reply.body.decode() == joined_page("dashboard")
     assert reply.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert len(reply.body) < LIMIT
+    assert len(reply.body) <= LIMIT
 
 
-def test_the_policy_lets_in_what_stands_in_the_page_and_nothing_else(reply, page):
-    assert len(page.inline["script"]) == len(page.inline["style"]) == 1
+def test_the_parts_are_those_in_the_project(parts):
+    """No browser shows them as a page: they are for the page at / alone."""
+    assert parts.body.decode() == joined_page("dashboard/parts")
+    assert parts.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert len(parts.body) <= PARTS_LIMIT
+
+
+def test_the_policy_lets_in_what_stands_in_the_page_and_nothing_else(reply, page, parts):
+    inline = {name: page.inline[name] + Page(parts.body.decode()).inline[name] for name in page.inline}
+    assert len(inline["script"]) == len(inline["style"]) == 2
     assert directives(reply) == {
         "default-src": ["'none'"],
-        "script-src": [source(text) for text in page.inline["script"]],
-        "style-src": [source(text) for text in page.inline["style"]],
+        "script-src": [source(text) for text in inline["script"]],
+        "style-src": [source(text) for text in inline["style"]],
         "connect-src": ["'self'"],
         "img-src": ["data:"],
         "base-uri": ["'none'"],
@@ -94,24 +108,27 @@ def test_the_policy_lets_in_what_stands_in_the_page_and_nothing_else(reply, page
     }
 
 
-def test_nothing_in_the_markup_is_left_to_the_policy_to_refuse(page):
+def test_nothing_in_the_markup_is_left_to_the_policy_to_refuse(page, parts):
     """Style attributes and handlers in the markup would have no effect under this policy."""
-    assert [(tag, name) for tag, name, _ in page.attributes if name == "style" or name.startswith("on")] == []
+    attributes = page.attributes + Page(parts.body.decode()).attributes
+    assert [(tag, name) for tag, name, _ in attributes if name == "style" or name.startswith("on")] == []
 
 
-def test_the_page_needs_no_other_resource(reply, page):
-    text = reply.body.decode()
+def test_the_page_needs_no_other_resource(reply, page, parts):
+    text = reply.body.decode() + parts.body.decode()
     assert not re.search(r"https?://|@import|url\(", text)
     links = [(tag, value) for tag, name, value in page.attributes if name in ("src", "href", "srcset", "action", "data")]
     assert {value for tag, value in links if tag == "link"} == {value for _, value in links if value.startswith("data:")}
     assert all(value.startswith(("data:", "#")) or re.fullmatch(r"[a-z][a-z./]*", value) for _, value in links)
 
 
-def test_the_script_names_documented_paths_only(page, api):
+def test_the_scripts_name_documented_paths_only(page, parts, api):
     """The page, an example of a client, uses only the public API."""
     documented = api.get("/openapi.yaml").body.decode()
-    for path in set(re.findall(r"[`\"](/v1/[a-z/]*[a-z])", page.inline["script"][0])):
-        assert f"\n  {path}:\n" in documented, path
+    paths = set(re.findall(r"[`\"](v1/[a-z/]*[a-z])", page.inline["script"][0] + parts.body.decode()))
+    assert {"v1/stats/due", "v1/calendars"} <= paths
+    for path in paths:
+        assert f"\n  /{path}:\n" in documented, path
 
 
 def test_the_other_headers(reply):
@@ -151,10 +168,11 @@ def guarded(tmp_path_factory):
 
 
 @pytest.mark.parametrize("headers", [{}, {"Accept": BROWSER}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer open-sesame-open"}])
-def test_the_page_needs_no_token(guarded, reply, headers):
+def test_the_page_needs_no_token(guarded, reply, parts, headers):
     page = guarded.get("/", headers=headers).expect(200)
     assert page.body == reply.body and page.etag == reply.etag
     assert guarded.head("/", headers=headers).expect(200).body == b""
+    assert guarded.get("/dashboard-parts", headers=headers).expect(200).etag == parts.etag
 
 
 @pytest.mark.parametrize("method, target", [("GET", "/v1/timers"), ("GET", "/metrics"), ("GET", "/nowhere"), ("GET", "//"), ("GET", "/%"),

@@ -136,3 +136,16 @@ def test_tabs_share_a_stream_if_they_have_the_same_key(guarded, page):
         page.go_to(tab)
         sent = page.until(lambda: page.run("return overheard.join('\\n')"))
         assert not [key for key in keys if key["secret"] in sent or key["secret"].rpartition("_")[2] in sent]
+
+
+def test_a_key_that_may_only_read_changes_no_calendar_and_no_timer(guarded, page):
+    guarded.client.put("/v1/calendars/berlin", {"timeZone": "Europe/Berlin", "week": {"mon": ["09:00-12:30"]}}).expect(201)
+    guarded.client.create(id="job")
+    board = Dashboard(page, guarded.url, "/#view=calendars&calendar=berlin")
+    page.one("#token-input")
+    sign_in(board, make_key(guarded, "read")["secret"]).until_live()
+    page.until(lambda: page.all("#open-week li"))
+    assert page.run("return calendars.form.text.readOnly") and not is_shown(page, "#calendars button")
+    page.run("location.hash = 'timer=job'")
+    page.until(lambda: "created" in page.one("#past").text and page.one("#past td:last-child").text == "token")
+    assert not is_shown(page, "#details-edit") and not is_shown(page, "#details-duplicate")

@@ -56,11 +56,16 @@ const access = {
     const isLess = this.may("read") && !this.may("write");
     write(rights, isLess ? this.may("kick") ? " (may read and kick)" : " (may only read)" : "");
     $("who").hidden = id === null;
-    for (const part of document.querySelectorAll("[data-scope]")) part.hidden = !this.may(part.dataset.scope);
+    this.limit(document);
     document.body.classList.toggle("read-only", !this.may("kick"));
     $("unreadable").hidden = this.may("read");
     if (!this.may("read")) write($("unreadable").querySelector("p"), this.refusal());
     changed();
+  },
+
+  // Hides what the key can't do.
+  limit(box) {
+    for (const part of box.querySelectorAll("[data-scope]")) part.hidden = !this.may(part.dataset.scope);
   },
 
   // The reason for which there is nothing to see.

@@ -29,11 +29,6 @@ const deliveries = {
   show() {
     const wasShown = this.isShown;
     this.isShown = route.get("view") === "deliveries";
-    document.body.classList.toggle("in-deliveries", this.isShown);
-    for (const link of document.querySelectorAll(".top nav a")) {
-      const isHere = link.hash.includes("view") === this.isShown;
-      isHere ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
-    }
     if (!this.isShown) return;
     for (const name of ["status", "of", "with", "host"]) this.form[name].value = route.get(name);
     this.read();

@@ -9,6 +9,8 @@ const details = {
   json: null,
   // Whether the timer is over if the page does not know it: it was shown here, or the server has none.
   isOver: false,
+  // The timers whose webhooks are being tested.
+  testing: new Set(),
 
   open(id) {
     Object.assign(this, {id, json: null, isOver: false});
@@ -18,9 +20,12 @@ const details = {
       part.replaceChildren();
       delete part.dataset.key;
     }
-    $("details-test").hidden = $("details-deliveries").hidden = true;
+    for (const name of ["edit", "duplicate", "test", "deliveries"]) $(`details-${name}`).hidden = true;
     this.render();
     $("details").showModal();
+    parts.with(() => {
+      if (this.id === id) about.show(id);
+    });
     refresh(id).then(failure => {
       if (this.id !== id) return;
       if (failure && failure.status !== 404) write($("details-tested"), failure.sentence ?? "");
@@ -49,8 +54,32 @@ const details = {
     link.href = `#${new URLSearchParams({view: "deliveries", of: this.id})}`;
     write(link, dead ? `Its deliveries, ${dead} dead` : "Its deliveries");
     link.hidden = !this.json?.webhook;
+    $("details-edit").hidden = $("details-duplicate").hidden = !this.json || !access.may("write");
     $("details-test").hidden = !this.json?.webhook || !access.may("write");
     write(sheet.querySelector("pre"), this.json ? JSON.stringify(this.json, null, 2) : "");
+    $("details-test").disabled = this.testing.has(this.id);
+    if (parts.isLoaded) about.render();
+  },
+
+  // Sends a test event to the timer's webhook. The sheet may show another timer before the answer comes.
+  async test() {
+    const {id} = this;
+    const tell = words => {
+      if (this.id === id) write($("details-tested"), words);
+    };
+    this.testing.add(id);
+    this.render();
+    tell("A test event is on its way.");
+    try {
+      const options = {method: "POST", limitMs: TEST_MS};
+      const {status, error, durationMs} = await api.json(`${timerPath(id)}/webhook/test`, options);
+      const answer = status ? `status ${status}` : error;
+      tell(`${error ? "The webhook failed" : "The webhook took it"}: ${answer}, in ${durationMs} ms.`);
+    } catch (problem) {
+      tell(problem.sentence);
+    }
+    this.testing.delete(id);
+    this.render();
   },
 
   dueText(timer) {
@@ -80,23 +109,10 @@ $("details").querySelector(".buttons").onclick = event => {
   const name = event.target.closest("button")?.dataset.command;
   if (name) ask(details.id, name);
 };
-$("details-test").onclick = async event => {
-  const {id} = details;
-  const button = event.target;
-  button.disabled = true;
-  write($("details-tested"), "A test event is on its way.");
-  let words;
-  try {
-    const options = {method: "POST", limitMs: TEST_MS};
-    const {status, error, durationMs} = await api.json(`${timerPath(id)}/webhook/test`, options);
-    const answer = status ? `status ${status}` : error;
-    words = `${error ? "The webhook failed" : "The webhook took it"}: ${answer}, in ${durationMs} ms.`;
-  } catch (problem) {
-    words = problem.sentence;
-  }
-  button.disabled = false;
-  if (details.id === id) write($("details-tested"), words);
-};
+$("details-test").onclick = () => details.test();
+$("details-edit").onclick = () => parts.with(() => editor.open(details.id));
+$("details-duplicate").onclick = () => parts.with(() => editor.open(details.id, true));
+$("details-copy").onclick = () => parts.with(() => copy($("details").querySelector("pre").textContent));
 $("details-feed").onclick = () => {
   feed.filter(details.id);
   $("details").close();

@@ -43,12 +43,13 @@ function moveToasts() {
   (open[open.length - 1] ?? document.body).append($("toasts"));
 }
 
-for (const dialog of document.querySelectorAll("dialog")) {
+function dressDialog(dialog) {
   new MutationObserver(moveToasts).observe(dialog, {attributeFilter: ["open"]});
   dialog.addEventListener("click", event => {
     const isOutside = event.target === dialog && dialog !== $("token");
     if (isOutside || event.target.closest("[data-close]")) dialog.close();
   });
 }
+document.querySelectorAll("dialog").forEach(dressDialog);
 
 $("help-open").onclick = () => $("help").showModal();

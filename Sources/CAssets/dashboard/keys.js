@@ -13,7 +13,7 @@ addEventListener("keydown", event => {
   if (event.key === "/") {
     (deliveries.isShown ? deliveries.form.of : $("search")).focus();
   } else if (event.key === "n" && access.may("write") && !isGone()) {
-    openCreate();
+    parts.with(() => editor.create());
   } else if (event.key === "?") {
     $("help").showModal();
   } else if (event.key === "u") {

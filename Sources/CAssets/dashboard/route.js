@@ -37,15 +37,27 @@ const route = {
     this.parts = new URLSearchParams(location.hash.slice(1));
     $("search").value = this.get("q");
     $("label").value = this.get("label");
-    $("sort").value = Object.hasOwn(ORDERS, this.get("sort")) ? this.get("sort") : "id";
+    $("sort").value = Object.hasOwn(ORDERS, this.get("sort")) ? this.get("sort") : "due";
     store.states = new Set(this.get("state").split(",").filter(state => STATES.includes(state)));
     store.only = Object.hasOwn(ONLY, this.get("only")) ? this.get("only") : "";
     const range = /^(\d{1,15})-(\d{1,15})$/.exec(this.get("due"))?.slice(1).map(Number);
     store.range = range?.every(ms => ms <= LAST_MS) ? range : null;
     filter();
-    deliveries.show();
+    this.showView();
     const id = this.get("timer");
     if (id !== (details.id ?? "")) id ? details.open(id) : $("details").close();
+  },
+
+  // Shows the list that the address names, in the place of the others.
+  showView() {
+    const view = this.get("view");
+    for (const name of ["deliveries", "calendars"]) document.body.classList.toggle(`in-${name}`, view === name);
+    for (const link of document.querySelectorAll(".top nav a")) {
+      const isHere = (new URLSearchParams(link.hash.slice(1)).get("view") ?? "") === view;
+      isHere ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
+    }
+    deliveries.show();
+    if (view === "calendars") parts.with(() => calendars.show());
   },
 };
 

@@ -108,6 +108,7 @@ const watch = {
     charts.take(event);
     health.take(event);
     deliveries.take(event);
+    if (parts.isLoaded) about.take(event);
     this.since = event.id;
     // The next tick draws it: many events may come until then.
     store.isStale = true;
@@ -232,7 +233,7 @@ const outage = {
     write($("gone-words"), words);
     $("gone").hidden = !isOn;
     document.body.classList.toggle("gone", isOn);
-    $("new").disabled = isOn;
+    for (const id of ["new", "details-edit", "details-duplicate"]) $(id).disabled = isOn;
     changed();
   },
 };

@@ -33,3 +33,13 @@ size_t cassets_dashboard_style_count(void);
 /// The scripts in dashboard, one after the other.
 const unsigned char *cassets_dashboard_script(void);
 size_t cassets_dashboard_script_count(void);
+
+/// dashboard/parts/page.html, whose `style` and `script` are empty.
+const unsigned char *cassets_parts_page(void);
+size_t cassets_parts_page_count(void);
+/// dashboard/parts/style.css.
+const unsigned char *cassets_parts_style(void);
+size_t cassets_parts_style_count(void);
+/// The scripts in dashboard/parts, one after the other.
+const unsigned char *cassets_parts_script(void);
+size_t cassets_parts_script_count(void);

@@ -47,6 +47,13 @@ enum Assets {
     /// The dashboard's scripts, one after the other.
     static var dashboardScript: [UInt8] { unsafe copy(cassets_dashboard_script(), cassets_dashboard_script_count()) }
 
+    /// The markup of the parts that the dashboard loads on first use.
+    static var dashboardParts: [UInt8] { unsafe copy(cassets_parts_page(), cassets_parts_page_count()) }
+    /// The style of those parts.
+    static var dashboardPartsStyle: [UInt8] { unsafe copy(cassets_parts_style(), cassets_parts_style_count()) }
+    /// The scripts of those parts, one after the other.
+    static var dashboardPartsScript: [UInt8] { unsafe copy(cassets_parts_script(), cassets_parts_script_count()) }
+
     private static func copy(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
         unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
     }

@@ -16,11 +16,17 @@ struct HTMLPage {
     var tag: String { document.tag }
 
     /// Hashes the page's script and style at start, so that no hash can be out of date.
-    init(_ html: [UInt8]) {
+    ///
+    /// - Parameters:
+    ///   - html: the page.
+    ///   - parts: markup that the page loads later, whose scripts and styles the policy allows too. As elements of
+    ///     the page they have the same text, so hashes allow them where an address would allow whatever is there.
+    init(_ html: [UInt8], parts: [UInt8] = []) {
+        let all = html + parts
         document = Document(html, type: "text/html; charset=utf-8")
         policy = [
-            "default-src 'none'", "script-src \(Self.hashes(of: "script", in: html))",
-            "style-src \(Self.hashes(of: "style", in: html))", "connect-src 'self'", "img-src data:",
+            "default-src 'none'", "script-src \(Self.hashes(of: "script", in: all))",
+            "style-src \(Self.hashes(of: "style", in: all))", "connect-src 'self'", "img-src data:",
             "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
         ].joined(separator: "; ")
     }

@@ -4,7 +4,7 @@ import TimerCore
 /// The endpoint that a path names. The one table drives dispatch, 405 and `Allow`, metrics labels, and the check of
 /// `openapi.yaml`.
 enum Route: Int, CaseIterable {
-    case dashboard, healthz, readyz, openAPI, openAPIJSON, reference, problem
+    case dashboard, dashboardParts, healthz, readyz, openAPI, openAPIJSON, reference, problem
     case metrics, stats, statsDue, statsHistory, cluster, preview, events
     case drain, export, importPart, importState
     case keys, key, keyRotate, keySelf
@@ -17,6 +17,7 @@ enum Route: Int, CaseIterable {
     var path: String {
         switch self {
         case .dashboard: "/"
+        case .dashboardParts: "/dashboard-parts"
         case .healthz: "/healthz"
         case .readyz: "/readyz"
         case .metrics: "/metrics"

@@ -46,7 +46,7 @@ extension Route {
         let reads = method == .get || method == .head
         if method == .options { return scope(.get).need == .open ? .open : .anyKey }
         return switch self {
-        case .dashboard, .healthz, .readyz, .openAPI, .openAPIJSON, .reference, .problem: .open
+        case .dashboard, .dashboardParts, .healthz, .readyz, .openAPI, .openAPIJSON, .reference, .problem: .open
         case .metrics, .stats, .statsDue, .statsHistory, .preview: .read(.any)
         case .cluster, .drain, .export, .importPart, .importState, .keys, .key, .keyRotate: .admin
         case .keySelf: .anyKey

@@ -9,7 +9,7 @@ enum Routing {
         guard !parts.contains([]) else { return .unknown }
         if parts.has("v1", at: 0) { return matchAPI(parts) }
         if parts.count == 1 {
-            for route in [Route.healthz, .readyz, .metrics, .openAPI, .openAPIJSON, .reference]
+            for route in [Route.healthz, .readyz, .metrics, .openAPI, .openAPIJSON, .reference, .dashboardParts]
             where parts[0].elementsEqual(route.path.utf8.dropFirst()) {
                 return .route(route, parameter: [])
             }

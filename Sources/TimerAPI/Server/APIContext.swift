@@ -17,6 +17,7 @@ final class APIContext: Sendable {
     /// The figures of the last hour.
     let history = StatsHistory(startedAt: Clocks.monotonic())
     let dashboard: HTMLPage
+    private let dashboardParts: Document
     private let reference: HTMLPage
     private let openAPI: Document
     private let openAPIJSON: Document
@@ -35,9 +36,13 @@ final class APIContext: Sendable {
         self.desks = desks
         newestRows = NewestRows()
         refusedHosts = RefusedHosts { name in configuration.hostRefused?(name) }
+        let parts = JoinedPage.bytes(
+            page: Assets.dashboardParts, style: Assets.dashboardPartsStyle, script: Assets.dashboardPartsScript)
         dashboard = HTMLPage(
             JoinedPage.bytes(
-                page: Assets.dashboardPage, style: Assets.dashboardStyle, script: Assets.dashboardScript))
+                page: Assets.dashboardPage, style: Assets.dashboardStyle, script: Assets.dashboardScript),
+            parts: parts)
+        dashboardParts = Document(parts, type: "text/plain; charset=utf-8")
         reference = HTMLPage(
             JoinedPage.bytes(
                 page: Assets.referencePage, style: Assets.referenceStyle, script: Assets.referenceScript))
@@ -79,6 +84,7 @@ final class APIContext: Sendable {
     private func unchangingPage(for ticket: Ticket) -> Outcome? {
         switch ticket.route {
         case .dashboard: .html(dashboard)
+        case .dashboardParts: .document(dashboardParts)
         case .reference: .html(reference)
         case .openAPI: .document(openAPI)
         case .openAPIJSON: .document(openAPIJSON)

@@ -34,7 +34,7 @@ struct DocumentPageTests {
 
     @Test(arguments: [
         ("/openapi.yaml", "application/yaml"), ("/openapi.json", "application/json"),
-        ("/docs", "text/html; charset=utf-8"),
+        ("/docs", "text/html; charset=utf-8"), ("/dashboard-parts", "text/plain; charset=utf-8"),
     ])
     func `a document is sent once`(path: String, type: String) throws {
         let server = try WholeServer()

@@ -20,6 +20,11 @@ struct HTMLPageTests {
                     + "'sha256-PiPoFgA5WUoziU9lZOGxNIu9egCI1CxKy3PurtWcAJ0='; style-src 'none'"))
     }
 
+    @Test func `what is loaded later has its hashes too`() {
+        let policy = HTMLPage(Array("<script>a</script>".utf8), parts: Array("<script>b</script>".utf8)).policy
+        #expect(policy == HTMLPage(Array("<script>a</script><script>b</script>".utf8)).policy)
+    }
+
     @Test func `another page has another entity tag`() {
         let tags = ["a", "b", "b"].map { HTMLPage(Array($0.utf8)).tag }
         #expect(tags[0] != tags[1] && tags[1] == tags[2])

@@ -48,7 +48,9 @@ struct RouteScopeTests {
         for (route, method) in Self.requests {
             #expect((route.scope(method).need == .open) == route.isOpen, "\(route)")
         }
-        let open: [Route] = [.dashboard, .healthz, .readyz, .openAPI, .openAPIJSON, .reference, .problem]
+        let open: [Route] = [
+            .dashboard, .dashboardParts, .healthz, .readyz, .openAPI, .openAPIJSON, .reference, .problem,
+        ]
         #expect(Route.allCases.filter(\.isOpen) == open)
     }
 

@@ -1,0 +1,174 @@
+// What is told of the open timer: its definition, its next fires, its history, and how late its fires were.
+
+// The most events of one request for a history, the most requests without being asked for more, and the most events
+// that are shown, the newest.
+const MOST_PAST = 5000;
+const MOST_PAST_READS = 10;
+const MOST_PAST_SHOWN = 300;
+
+// What a timer has where it does not say otherwise; all else of its definition is told.
+const DEFAULTS = {
+  start: "now", leeway: "0s", jitter: "0s", mode: "fixedRate", onResume: "remaining", misfire: "once", misses: 1,
+  retain: "1d", onClosed: "skip",
+};
+const TOLD = {
+  calendar: "Calendar", onClosed: "In closed time", clock: "Clock", from: "From", until: "Until", start: "Starts",
+  stop: "Stops", leeway: "Leeway", jitter: "Jitter", mode: "Mode", onResume: "When resumed", misfire: "Misfires",
+  misfireGrace: "Misfires for", misses: "Misses", repeatAlarm: "Repeats its alarm", maxFires: "Most fires",
+  restartable: "Restartable", retain: "Kept when over",
+};
+const INSTANTS = new Set(["from", "until", "lastFiredAt", "lastKickedAt", "createdAt", "updatedAt"]);
+
+const about = {
+  // The timer that is told of, its newest event that was read, its events, and whether there are more to read.
+  id: null,
+  at: "",
+  events: [],
+  hasMore: false,
+  // The read under way, and the pause before the next.
+  reading: null,
+  pause: null,
+  // The version whose next fires are shown.
+  nextVersion: null,
+
+  // Tells of a timer, all anew.
+  show(id) {
+    Object.assign(this, {id, at: "", events: [], hasMore: false, nextVersion: null});
+    $("past").replaceChildren();
+    $("next").replaceChildren();
+    for (const part of ["late-words", "next-plain"]) write($(part), "");
+    $("next-box").hidden = true;
+    this.render();
+    this.readPast();
+  },
+
+  // Brings what is told up to date with the timer.
+  render() {
+    const json = details.json?.id === this.id ? details.json : null;
+    const key = json ? JSON.stringify(json) : "";
+    renew($("facts"), key, () => json ? this.facts(json) : []);
+    if (json && json.version !== this.nextVersion) this.readNext(json);
+  },
+
+  facts(json) {
+    const timer = store.timers.get(this.id);
+    const facts = [["Schedule", timer?.schedule ?? ""], ["Fires", json.fireCount.toLocaleString()]];
+    const tell = (word, value) => {
+      if (value !== null && value !== undefined) facts.push([word, value]);
+    };
+    const when = text => text && `${zonedText(Date.parse(text), ZONE)}`;
+    tell("Missed", json.missedCount || null);
+    tell("Last fire", when(json.lastFiredAt));
+    if (json.kind === "watchdog") {
+      tell("Health", json.health);
+      tell("Kicks", json.kickCount.toLocaleString());
+      tell("Last kick", when(json.lastKickedAt) ?? "never");
+    }
+    for (const [name, word] of Object.entries(TOLD)) {
+      const value = json[name];
+      if (value === null || value === undefined || value === false || value === DEFAULTS[name]) continue;
+      tell(word, INSTANTS.has(name) ? when(value) : value === true ? "yes" : String(value));
+    }
+    if (json.webhook) tell("Webhook", `${json.webhook.method} ${json.webhook.url}`);
+    tell("Made", when(json.createdAt));
+    tell("Changed", when(json.updatedAt));
+    return facts.flatMap(([word, value]) => [make("dt", {}, word), make("dd", {}, value)]);
+  },
+
+  async readNext(json) {
+    const {id} = this;
+    this.nextVersion = json.version;
+    try {
+      const {fires, description = ""} = await api.json(`${timerPath(id)}/next?count=10`);
+      if (this.id !== id) return;
+      $("next-box").hidden = !fires.length;
+      write($("next-plain"), description);
+      $("next").replaceChildren(...fireItems(fires, json.timeZone));
+      this.draw(fires.map(text => Date.parse(text)));
+    } catch {
+      // The timer is gone, which is said above, or the next version is read.
+      this.nextVersion = null;
+    }
+  },
+
+  // Draws the fires as marks on a line from now to the last of them.
+  draw(fires) {
+    const now = clock.now();
+    const reach = Math.max(1, fires.at(-1) - now);
+    const marks = fires.map(at => `M${(2 + 396 * Math.max(0, at - now) / reach).toFixed(1)} 2v12`);
+    $("next-line").firstElementChild.setAttribute("d", `M0 8H400${marks.join("")}`);
+    $("next-line").setAttribute("aria-label", `${count(fires.length, "fire")} within ${span(reach)}`);
+  },
+
+  // An event of the timer came: the history is read on in a moment.
+  take(event) {
+    if (event.timer !== this.id) return;
+    this.pause ??= setTimeout(() => {
+      this.pause = null;
+      if (this.reading === this.id) this.take(event);
+      else if (!this.hasMore) this.readPast();
+    }, 300);
+  },
+
+  // Reads on from the newest event that was read.
+  async readPast() {
+    const {id} = this;
+    if (!id || this.reading === id) return;
+    this.reading = id;
+    let words = "";
+    try {
+      this.hasMore = true;
+      for (let reads = 0; this.id === id && this.hasMore && reads < MOST_PAST_READS; reads += 1) {
+        await this.readPage(id);
+      }
+    } catch (problem) {
+      this.hasMore = false;
+      words = problem.status === 404 ? "Its history is no longer kept." : problem.sentence ?? "";
+    } finally {
+      if (this.reading === id) this.reading = null;
+    }
+    if (this.id === id) this.tell(words);
+  },
+
+  // Reads the next events, from the oldest on: the log can't be read backwards.
+  async readPage(id) {
+    const {at} = this;
+    const since = at && `&since=${encodeURIComponent(at)}`;
+    const path = `${timerPath(id)}/events?follow=false&limit=${MOST_PAST}${since}`;
+    let read = 0;
+    for await (const events of pieces(await api.open(path, {headers: {...LINES}}))) {
+      if (this.id !== id) return;
+      read += events.length;
+      this.events = this.events.concat(events).slice(-MOST_PAST_SHOWN);
+      this.at = events.at(-1)?.id ?? this.at;
+    }
+    this.hasMore = read === MOST_PAST;
+  },
+
+  tell(words) {
+    $("past-more").hidden = !this.hasMore;
+    write($("late-words"), words || this.lateWords());
+    $("past").replaceChildren(...this.events.toReversed().map(event => make("tr", {"data-type": event.type},
+      make("td", {}, day.format(Date.parse(event.at)), ":", String(new Date(event.at).getSeconds()).padStart(2, "0")),
+      make("td", {}, event.type), make("td", {}, this.more(event)), make("td", {}, event.by ?? ""))));
+  },
+
+  more(event) {
+    const {type, reason, latenessUs, silentFor, stalledFor} = event;
+    if (type === "recovered") return `silent for ${silentFor}, stalled for ${stalledFor}`;
+    const isLate = type === "fired" && reason !== "due" && reason !== "manual";
+    return feed.detail(event) + (isLate ? `, ${micros(latenessUs)} late` : "");
+  },
+
+  // How late the fires of the history were that the schedule made.
+  lateWords() {
+    const late = this.events.filter(({type, reason}) => type === "fired" && (reason === "due" || reason === "stalled"))
+      .map(({latenessUs}) => latenessUs).sort((a, b) => a - b);
+    if (!late.length) return "";
+    const [half, most] = [late[Math.floor(late.length / 2)], late.at(-1)].map(micros);
+    return `${count(late.length, "fire")} by the schedule: half at most ${half} late, the latest ${most}`;
+  },
+};
+
+$("details-more").append($("about"));
+$("past-more").onclick = () => about.readPast();

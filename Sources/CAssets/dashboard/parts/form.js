@@ -1,0 +1,235 @@
+// The form that makes a timer, changes one, or makes another one like it.
+
+const editor = {
+  // The timer that is changed, null: one is made; its definition as the form had it at first, its version then, and all
+  // of it then, by which it is recognized.
+  id: null,
+  before: null,
+  version: null,
+  whole: "",
+  // Whether the form has what another timer had.
+  isFilled: false,
+  // The body that was sent last, and its key: the same body sent again makes no second timer after a lost answer.
+  sent: {},
+
+  // Opens the form for a new timer, or with an example.
+  create(example = null) {
+    if ($("create").open) return;
+    this.id = null;
+    if (example || this.isFilled) form.reset();
+    this.isFilled = false;
+    if (example) {
+      for (const [name, value] of Object.entries(example)) form.elements[name].value = value;
+    } else {
+      form.elements.id.value = "";
+    }
+    form.timeZone.value ||= ZONE;
+    this.show("New timer", "Create");
+    form[form.kind.value].focus();
+    form[form.kind.value].select();
+  },
+
+  // Opens the form to change a timer, or to make one like it, which gets no secret: those are never shown.
+  async open(id, isCopy = false) {
+    let response;
+    let json;
+    try {
+      response = await api.open(timerPath(id));
+      json = exact(await response.text());
+    } catch (problem) {
+      return toast(problem.sentence ?? problem.message, true);
+    }
+    if (isCopy && json.webhook) {
+      const headers = Object.entries(json.webhook.headers ?? {}).filter(([, value]) => value !== "***");
+      const isLess = json.webhook.secret || headers.length < Object.keys(json.webhook.headers ?? {}).length;
+      Object.assign(json.webhook, {secret: null, headers: Object.fromEntries(headers)});
+      if (isLess) toast("Secrets are not copied.");
+    }
+    fillIn(json);
+    form.elements.id.value = "";
+    Object.assign(this, {isFilled: true, id: isCopy ? null : id, version: json.version, whole: wholeOf(json)});
+    this.show(isCopy ? `New timer like ${id}` : `Edit ${id}`, isCopy ? "Create" : "Save");
+    this.before = definition();
+    form.oninput();
+    (isCopy ? form.elements.id : form[form.kind.value]).focus();
+  },
+
+  show(title, word) {
+    if (!$("zones").children.length) {
+      $("zones").append(...Intl.supportedValuesOf("timeZone").map(value => make("option", {value})));
+    }
+    this.nameCalendars();
+    write($("create-title"), title);
+    write($("create-submit"), word);
+    $("create-submit").disabled = false;
+    $("changes").hidden = true;
+    showKind();
+    this.showShell();
+    $("create").showModal();
+    preview();
+  },
+
+  // Offers the calendars that the server has.
+  async nameCalendars() {
+    const {calendars} = await api.json("v1/calendars?limit=1000").catch(() => ({calendars: []}));
+    $("calendar-names").replaceChildren(...calendars.map(({name}) => make("option", {value: name})));
+  },
+
+  // The request that the form stands for; throws a `Problem` where a field can't be read.
+  request() {
+    const body = definition();
+    if (this.id === null) return {method: "POST", path: "v1/timers", body};
+    const patch = patchOf(this.before, body);
+    if (Object.keys(patchOf(merged(this.before, patch), body)).length) {
+      throw new Problem(400, {detail: "a change can't make a member of an object null", pointer: "/payload"});
+    }
+    return {method: "PATCH", path: timerPath(this.id), body: patch};
+  },
+
+  // Shows the request as a line for a shell, and what it would change.
+  showShell() {
+    if (this.id !== null && !this.before) return;
+    let request;
+    try {
+      request = this.request();
+    } catch {
+      // The preview tells of what is half typed.
+      $("create-submit").disabled = this.id !== null;
+      return;
+    }
+    const {method, path, body} = request;
+    const quoted = text => `'${text.replaceAll("'", "'\\''")}'`;
+    const options = method === "POST" ? [] : ["-X", method, "-H", quoted(`If-Match: "v${this.version}"`)];
+    if (api.token) options.push("-H", '"Authorization: Bearer $TOKEN"');
+    const address = new URL(path, location.href.split("#")[0]).href;
+    write($("curl"), ["curl", quoted(address), ...options, "--json", quoted(JSON.stringify(body))].join(" "));
+    if (this.id === null) return;
+    const changes = changesOf(body, this.before);
+    $("changes").hidden = false;
+    $("create-submit").disabled = !changes.length;
+    write($("changes-title"), changes.length ? count(changes.length, "change") : "Nothing is changed yet");
+    const text = value => value === undefined || value === null ? "none" : JSON.stringify(value);
+    $("changes").lastElementChild.replaceChildren(...changes.flatMap(([pointer, old, now]) => [
+      make("dt", {}, pointer), make("dd", {}, make("del", {}, text(old)), " → ", make("ins", {}, text(now))),
+    ]));
+  },
+
+  async send() {
+    const {method, path, body} = this.request();
+    if (method === "PATCH") return this.patch(path, body);
+    const text = JSON.stringify(body);
+    const {sent} = this;
+    if (sent.body !== text) {
+      Object.assign(sent, {body: text, key: crypto.getRandomValues(new Uint32Array(4)).join("-")});
+    }
+    const json = await api.json(path, {method, body: text, headers: {"Idempotency-Key": sent.key}});
+    this.sent = {};
+    return json;
+  },
+
+  // Changes the timer as it was when the form was opened, but for its fires and kicks.
+  async patch(path, body) {
+    for (let tries = 1;; tries += 1) {
+      // The last time no version is named, as in `change`.
+      const headers = tries < MOST_TRIES ? {"If-Match": `"v${this.version}"`} : {};
+      try {
+        return await api.json(path, {method: "PATCH", body: JSON.stringify(body), headers});
+      } catch (problem) {
+        if (problem.status !== 412 || tries === MOST_TRIES) throw problem;
+      }
+      const json = exact(await (await api.open(path)).text());
+      if (wholeOf(json) !== this.whole) {
+        throw new Problem(412, {detail: "the timer has changed since this form was opened: close it and edit again"});
+      }
+      this.version = json.version;
+    }
+  },
+};
+
+// The definition of a timer as a text, without what fires and kicks change.
+function wholeOf(json) {
+  const {
+    version, updatedAt, nextFireAt, remaining, lastFiredAt, fireCount, missedCount, health, lastKickedAt, kickCount,
+    ...whole
+  } = json;
+  return JSON.stringify(whole);
+}
+
+// The preview's request under way, and the pause before the next.
+let previewing = null;
+let previewTimer = null;
+
+function stopPreview() {
+  clearTimeout(previewTimer);
+  previewing?.abort();
+}
+
+async function preview() {
+  stopPreview();
+  previewing = new AbortController();
+  const {signal} = previewing;
+  const kind = form.kind.value;
+  clearErrors(form);
+  let fires = [];
+  let plain = "";
+  let word = "";
+  try {
+    if (form[kind].value) {
+      const {webhook, ...body} = definition();
+      // The secrets of a timer that is changed are not here, so its webhook is judged when it is sent.
+      const options = {method: "POST", body: JSON.stringify(editor.id ? body : {...body, webhook}), signal};
+      ({fires, description: plain = ""} = await api.json("v1/schedules/preview?count=5", options));
+      word = form.start.value ? "Next fires, were it activated now" : "Next fires";
+      if (kind === "watchdog") word = fires.length ? "Kicks are expected" : "It fires when it is not kicked.";
+    }
+  } catch (problem) {
+    if (signal.aborted) return;
+    showErrors(form, problem);
+  }
+  write($("preview-word"), word || "The next fires will be shown here.");
+  write($("preview-plain"), plain);
+  const zone = usedFields(form).find(input => pathOf(input) === "timeZone")?.value.trim();
+  $("preview").replaceChildren(...fireItems(fires, zone || undefined));
+}
+
+// Shows the fields of the chosen kind alone, and those of a new timer for a new timer alone.
+function showKind() {
+  const shown = `[data-kind~=${form.kind.value}]`;
+  for (const part of form.querySelectorAll("div[data-kind], #builder")) part.hidden = !part.matches(shown);
+  for (const label of form.querySelectorAll("[data-new]")) label.parentElement.hidden = editor.id !== null;
+}
+
+form.oninput = () => {
+  showKind();
+  editor.showShell();
+  clearTimeout(previewTimer);
+  previewTimer = setTimeout(preview, 250);
+};
+
+form.onsubmit = async event => {
+  event.preventDefault();
+  stopPreview();
+  clearErrors(form);
+  $("create-submit").disabled = true;
+  try {
+    const timer = store.put(await editor.send());
+    $("create").close();
+    toast(editor.id === null ? `${timer.id} is ${timer.state}.` : `${timer.id} is changed.`);
+    if (details.id) return void refresh(details.id);
+    store.arrange();
+    if (timer.index >= 0) list.select(timer.index);
+  } catch (problem) {
+    if (!(problem instanceof Problem)) throw problem;
+    if (problem.type === "/problems/timer-exists") problem.pointer = "/id";
+    showErrors(form, problem);
+    form.querySelector("[aria-invalid]")?.focus();
+  } finally {
+    $("create-submit").disabled = false;
+  }
+};
+
+$("create").addEventListener("close", () => {
+  stopPreview();
+  editor.before = null;
+});
+$("curl-copy").onclick = () => copy($("curl").textContent);

@@ -1,0 +1,90 @@
+"""The dashboard's calendars: listed, drawn as a week, changed, and deleted where no timer goes by them."""
+
+import json
+
+import pytest
+
+from browser import PHONE
+from dashboard import Dashboard, board, own  # noqa: F401
+
+pytestmark = pytest.mark.thorough
+
+WEEK = {"mon-sun": ["09:00-12:30", "13:30-18:00"]}
+
+
+def shown(page, name):
+    page.until(lambda: page.all("#calendars-list a"))
+    page.run("document.querySelector(`#calendars-list a[href*='calendar=${arguments[0]}']`).click()", name)
+    page.until(lambda: page.all("#open-week li") and page.run("return calendars.form.name.value") == name, told=f"{name} is not drawn")
+
+
+def hours(page):
+    """Each day's open hours in words, and its bars in hundredths of the day."""
+    return page.run("""
+        return [...document.querySelectorAll("#open-week li")].map(day => [day.querySelector("small").textContent,
+            [...day.querySelectorAll("i")].map(bar => [bar.style.left, bar.style.width].map(text => Math.round(parseFloat(text) * 14.4)))])""")
+
+
+def define(page, definition):
+    page.run("calendars.form.text.value = arguments[0]", definition if isinstance(definition, str) else json.dumps(definition))
+
+
+def test_a_calendar_is_listed_and_drawn_as_a_week(page, own):
+    own.client.put("/v1/calendars/day", {"timeZone": "Asia/Tokyo", "week": WEEK}).expect(201)
+    own.client.put("/v1/calendars/night", {"timeZone": "America/New_York", "week": {"mon-sun": ["22:00-04:00"]}}).expect(201)
+    board = Dashboard(page, own.url).until_live()
+    board.click(".top nav a", text="Calendars")
+    shown(page, "day")
+    assert hours(page) == [["09:00–12:30, 13:30–18:00", [[540, 210], [810, 270]]]] * 7
+    assert "Asia/Tokyo" in page.one("#open-words").text
+    assert page.barriers() == [] and page.overflow() <= 0
+    page.shot("dashboard-calendars")
+    shown(page, "night")
+    assert hours(page) == [["00:00–04:00, 22:00–24:00", [[0, 240], [1320, 120]]]] * 7
+    page.driver.refresh()
+    board.until_live()
+    page.until(lambda: page.all("#open-week li") and page.run("return calendars.form.name.value") == "night", told="a reload forgets it")
+    page.size(*PHONE, phone=True)
+    assert page.barriers() == [] and page.overflow() <= 0
+    page.shot("dashboard-calendars-phone")
+
+
+def test_a_calendar_is_made_and_changed_and_an_error_is_shown_where_it_is(page, own):
+    page.expect(r"status of (400|412)")
+    api = own.client
+    board = Dashboard(page, own.url, "/#view=calendars").until_live()
+    board.click("#calendar-new")
+    board.type_into("#calendar-form [name=name]", "berlin")
+    board.click("#calendar-form .primary")
+    page.until(lambda: api.get("/v1/calendars/berlin").status == 200, told="no calendar is made")
+    shown(page, "berlin")
+    define(page, {"timeZone": "Europe/Berlin", "week": {"mon": ["09:00-12:00", "33:00-34:00"]}})
+    board.click("#calendar-form .primary")
+    page.until(lambda: "/week/mon/1: '33:00-34:00' is no interval" in page.one("#calendar-error").text)
+    assert page.run("const {text} = calendars.form; return text.value.slice(text.selectionStart, text.selectionEnd)") == '"33:00-34:00"'
+    define(page, {"timeZone": "Europe/Berlin", "week": {"mon-sun": ["10:00-11:00"]}})
+    board.click("#calendar-form .primary")
+    page.until(lambda: hours(page) == [["10:00–11:00", [[600, 60]]]] * 7, told=f"{hours(page)}")
+    assert api.get("/v1/calendars/berlin").json["week"] == {"mon-sun": ["10:00-11:00"]}
+    api.put("/v1/calendars/berlin", {"timeZone": "Europe/Berlin", "week": WEEK}).expect(200)
+    define(page, {"timeZone": "Europe/Berlin", "week": {"mon": ["10:00-11:00"]}})
+    board.click("#calendar-form .primary")
+    page.until(lambda: "version" in page.one("#calendar-error").text, told="another client's change is written over")
+    assert api.get("/v1/calendars/berlin").json["week"] == WEEK
+
+
+def test_a_calendar_that_timers_go_by_stays(page, own):
+    page.expect(r"status of 409")
+    api = own.client
+    api.put("/v1/calendars/berlin", {"timeZone": "Europe/Berlin", "week": WEEK}).expect(201)
+    api.create(id="job", cron="0 9 * * *", calendar="berlin")
+    board = Dashboard(page, own.url, "/#view=calendars&calendar=berlin").until_live()
+    for answer in ("1 timer goes by it", ""):
+        board.click("#calendar-delete")
+        board.click("#ask-yes")
+        if answer:
+            page.until(lambda: answer in page.one("#ask-error").text)
+            board.click("#ask [data-close]")
+            api.command("job", "cancel").expect(200)
+    page.until(lambda: "no calendars yet" in page.one("#calendars-note").text)
+    api.get("/v1/calendars/berlin").expect(404)

@@ -1,0 +1,148 @@
+"""The dashboard's form: every field of the API is in it, schedules can be built, and a shell can do the same."""
+
+import json
+import shlex
+import subprocess
+
+import pytest
+
+from browser import PHONE
+from dashboard import Dashboard, board, own  # noqa: F401
+from server import ROOT
+
+# Each field beside the schedule, as it is typed or chosen, and as the timer then has it.
+FIELDS = {
+    "maxFires": ("7", 7), "retain": ("2h", "2h"), "leeway": ("3s", "3s"), "jitter": ("4s", "4s"), "misfireGrace": ("5m", "5m"),
+    "misfire": ("all", "all"), "onResume": ("skip", "skip"), "clock": ("continuous", "continuous"), "start": ("manual", "manual"),
+    "labels": ("team=blue", {"team": "blue"}),
+}
+HOOK = {
+    "webhook": ("http://127.0.0.1:1/x", "url"), "method": ("PUT", "method"), "format": ("payload", "format"), "timeout": ("9s", "timeout"),
+    "headers": ("X-Team: blue\nX-Secret: b", "headers"), "types": ("fired\ncompleted", "types"),
+}
+RETRY = {"maxAttempts": ("3", 3), "maxAge": ("1h", "1h"), "giveUpOn": ("4xx\n500", ["4xx", 500]), "initial": ("2s", "2s"),
+         "multiplier": ("1.5", 1.5), "max": ("1m", "1m"), "spread": ("0.5", 0.5)}
+
+
+def set_field(page, name, text):
+    """Gives a field of the form a value, wherever it is, as if it were typed."""
+    page.run("""
+        const [name, text] = arguments, field = form.elements[name];
+        field.value = text;
+        if (field.value !== text) throw Error(`${name} takes no ${text}`);
+        field.dispatchEvent(new Event("input", {bubbles: true}))""", name, text)
+
+
+def choices(page, **chosen):
+    """Makes choices in the builder."""
+    page.run("""
+        document.querySelector("#builder").open = true;
+        for (const [name, value] of Object.entries(arguments[0])) {
+            if (name === "days") {
+                for (const box of document.querySelectorAll("#by-days input")) box.checked = value.includes(box.value);
+            } else document.querySelector(`#by-${name}`).value = value;
+        }
+        document.querySelector("#by-unit").dispatchEvent(new Event("input", {bubbles: true}))""", chosen)
+
+
+def in_form(page, name):
+    return page.run("return form.elements[arguments[0]].value", name)
+
+
+def until_preview(page, length=5):
+    page.until(lambda: len(page.all("#preview li")) == length, told="no preview")
+    return [item.text for item in page.all("#preview li")]
+
+
+def test_every_field_of_the_api_is_in_the_form(page, board):
+    """The fields of TimerCreate in openapi.yaml, and of its webhook."""
+    import yaml
+    schemas = yaml.safe_load((ROOT / "openapi.yaml").read_text())["components"]["schemas"]
+    board.click("#new")
+    page.until(lambda: page.all("#create [name=after]"))
+    paths = set(page.run("return [...form.querySelectorAll('[aria-describedby][name]')].map(pathOf)"))
+    assert set(schemas["TimerCreate"]["properties"]) == {path.split(".")[0] for path in paths}
+    hook = set(schemas["Webhook"]["properties"])
+    assert hook == {path.split(".")[1] for path in paths if path.startswith("webhook.")}
+    assert len([path for path in paths if path.startswith("webhook.retry.")]) == 7
+
+
+def test_the_fields_reach_the_server_by_the_form_and_by_the_shell(page, board, own):
+    board.new_timer("every", id="full", every="1h")
+    for name, (text, _) in {**FIELDS, **HOOK, **RETRY}.items():
+        set_field(page, name, text)
+    set_field(page, "secretHeaders", "X-Secret")
+    page.run("form.restartable.click(); for (const part of form.querySelectorAll('details')) part.open = true")
+    assert page.barriers() == [] and page.overflow("#create") <= 0
+    page.shot("dashboard-form")
+    command = shlex.split(page.one("#curl").text)
+    board.click("#create-submit")
+    board.until_row("full", state="idle")
+    made = own.client.timer("full")
+    assert {name: made[name] for name in FIELDS} == {name: value for name, (_, value) in FIELDS.items()}
+    assert made["restartable"] is True
+    assert {at: made["webhook"][at] for _, at in HOOK.values()} == {
+        "url": "http://127.0.0.1:1/x", "method": "PUT", "format": "payload", "timeout": "9s",
+        "headers": {"X-Team": "blue", "X-Secret": "***"}, "types": ["fired", "completed"]}
+    retry = {name.replace("spread", "jitter"): value for name, (_, value) in RETRY.items()}
+    assert made["webhook"]["retry"] == retry
+    own.client.delete("/v1/timers/full").expect(204)
+    again = json.loads(subprocess.run([*command, "-sS"], check=True, capture_output=True, timeout=60).stdout)
+    changing = ("version", "createdAt", "updatedAt")
+    assert {**again, **{name: made[name] for name in changing}} == made
+
+
+@pytest.mark.parametrize("chosen, rule", [
+    ({"unit": "month", "which": "-1", "days": ["FR"], "time": "17:00"}, "FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=17;BYMINUTE=0;BYSECOND=0"),
+    ({"unit": "week", "interval": "2", "days": ["MO", "TH"], "time": "09:30:15", "end": "COUNT", "count": "8"},
+     "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TH;BYHOUR=9;BYMINUTE=30;BYSECOND=15;COUNT=8"),
+    ({"unit": "year", "which": "day", "month": "12", "day": "24", "time": "00:00", "end": "UNTIL", "until": "2040-12-31"},
+     "FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=24;BYHOUR=0;BYMINUTE=0;BYSECOND=0;UNTIL=20401231"),
+])
+def test_a_rule_is_built(page, board, chosen, rule):
+    board.new_timer("rrule", timeZone="America/New_York")
+    choices(page, **chosen)
+    assert in_form(page, "rrule") == rule
+    hour = {"17:00": "17:00:00", "09:30:15": "09:30:15", "00:00": "00:00:00"}[chosen["time"]]
+    days = {"FREQ=MONTHLY": {"Fri"}, "FREQ=WEEKLY;": {"Mon", "Thu"}}.get(rule[:12])
+
+    def is_shown():
+        """Whether the fires shown are those of the choices: they come a moment after a change."""
+        zoned = page.run("return [...document.querySelectorAll('#preview li span')].map(part => part.textContent)")
+        return len(zoned) == 5 and all(hour in fire for fire in zoned) and (not days or {fire[:3] for fire in zoned} == days)
+
+    page.until(is_shown, told=page.one("#preview").text)
+    assert all("here" in item.text for item in page.all("#preview li")), "the reader's zone is not shown"
+    assert page.barriers() == []
+
+
+@pytest.mark.parametrize("chosen, expression", [
+    ({"unit": "minute", "interval": "15"}, "*/15 * * * *"), ({"unit": "hour", "interval": "6", "time": "00:20"}, "20 */6 * * *"),
+    ({"unit": "day", "time": "03:00"}, "0 3 * * *"), ({"unit": "week", "days": ["MO", "FR"], "time": "09:05:30"}, "30 5 9 * * MON,FRI"),
+    ({"unit": "month", "which": "2", "days": ["TU"], "time": "08:00"}, "0 8 * * TUE#2"),
+    ({"unit": "month", "which": "-1", "days": ["FR"], "time": "17:00"}, "0 17 * * FRIL"),
+    ({"unit": "year", "which": "day", "day": "31", "month": "12", "time": "23:00"}, "0 23 31 12 *"),
+])
+def test_a_cron_expression_is_built(page, board, own, chosen, expression):
+    board.new_timer("cron")
+    choices(page, **chosen)
+    assert in_form(page, "cron") == expression
+    assert len(own.client.post("/v1/schedules/preview?count=5", {"cron": expression}).expect(200).json["fires"]) == 5
+
+
+def test_a_payload_keeps_its_numbers_and_a_bad_one_is_told(page, board, own):
+    board.new_timer("after", id="exact", after="1h", payload='{"n": 1.50, "id": 12345678901234567890}')
+    board.click("#create-submit")
+    board.until_row("exact")
+    assert b'"payload":{"n":1.50,"id":12345678901234567890}' in own.client.get("/v1/timers/exact").body
+
+
+def test_the_form_fits_on_a_phone(page, own):
+    page.size(*PHONE, phone=True)
+    board = Dashboard(page, own.url).until_live()
+    board.new_timer("rrule")
+    choices(page, unit="month", which="-1")
+    page.run("for (const part of form.querySelectorAll('details')) part.open = true")
+    until_preview(page)
+    assert page.barriers() == [] and page.overflow("#create") <= 0 and page.overflow() <= 0
+    page.shot("dashboard-form-phone")

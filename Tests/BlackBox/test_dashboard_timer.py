@@ -1,0 +1,164 @@
+"""The dashboard's page of one timer: what it was and will be, and how it is changed or made again."""
+
+import json
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from dashboard import Dashboard, board, own, refusing_receiver  # noqa: F401
+from receiver import hang
+from webhooks import SECRET, event, hooked
+
+pytestmark = pytest.mark.thorough
+
+
+def opened(board, id, css="#past tr"):
+    """Opens a timer's page, and waits until it has such an element."""
+    board.leave_list()
+    board.until_row(id)
+    board.click(f'#rows .row[data-timer="{id}"] b')
+    board.page.until(lambda: board.page.all(css), told=f"the page of {id} has no {css}")
+
+
+def until_form(page, title, is_open=True):
+    page.until(lambda: page.run("return document.querySelector('#create')?.open ?? false") is is_open, told=f"the form, open: {not is_open}")
+    if is_open:
+        page.until(lambda: page.one("#create-title").text == title, told=title)
+
+
+def history(page):
+    """The rows of the history, newest first, without their times."""
+    return page.run("return [...document.querySelectorAll('#past tr')].map(row => [...row.cells].slice(1).map(cell => cell.textContent))")
+
+
+def facts(page):
+    names, values = ([part.text for part in page.all(f"#facts {tag}")] for tag in ("dt", "dd"))
+    return dict(zip(names, values))
+
+
+def test_a_timer_tells_its_history_from_the_log_and_goes_on_with_it(page, own):
+    api = own.client
+    api.create(id="beat", every="5ms", maxFires=3, labels={"team": "blue"})
+    event(api, "beat", "completed")
+    board = Dashboard(page, own.url).until_live()
+    opened(board, "beat")
+    page.until(lambda: len(history(page)) == 6, told=f"{history(page)}")
+    assert [row[0] for row in history(page)] == ["completed", "fired", "fired", "fired", "activated", "created"]
+    late = sorted(one["latenessUs"] for one in api.history_of("beat") if one["type"] == "fired")
+    words = page.one("#late-words").text
+    assert words.startswith("3 fires by the schedule: half at most "), words
+    shown = page.run("return arguments[0].map(micros)", late)
+    assert words.endswith(f"half at most {shown[1]} late, the latest {shown[2]}"), words
+    assert facts(page)["Schedule"] == "every 5ms" and facts(page)["Most fires"] == "3"
+    board.keys(Keys.ESCAPE)
+    api.create(id="dog", watchdog="1ms")
+    event(api, "dog", "fired")
+    opened(board, "dog")
+    api.command("dog", "kick").expect(200)
+    page.until(lambda: any(row[0] == "recovered" for row in history(page)), told=f"{history(page)}")
+    recovered = event(api, "dog", "recovered")
+    words = next(row[1] for row in history(page) if row[0] == "recovered")
+    assert words == f"silent for {recovered['silentFor']}, stalled for {recovered['stalledFor']}"
+    page.until(lambda: facts(page).get("Kicks") == "1" and "Last kick" in facts(page), told=f"{facts(page)}")
+    assert page.barriers() == [] and page.overflow("#details") <= 0
+    page.shot("dashboard-timer-history")
+
+
+def test_the_next_fires_are_shown_in_the_zone_of_the_timer_and_in_the_readers(page, board, own):
+    own.client.create(id="standup", cron="0 9 * * MON", timeZone="Asia/Tokyo")
+    opened(board, "standup", "#next li:nth-child(10)")
+    fires = own.client.get("/v1/timers/standup/next?count=10").json["fires"]
+    items = [item.text for item in page.all("#next li")]
+    here, there = page.run("return [ZONE, 'Asia/Tokyo'].map(zone => zonedText(Date.parse(arguments[0]), zone))", fires[0])
+    assert there in items[0] and f"{here}, here" in items[0] and "09:00:00" in items[0] and there.startswith("Mon"), items[0]
+    assert page.run("return document.querySelector('#next-line path').getAttribute('d').split('M').length") == 12
+    assert "10 fires within" in page.one("#next-line").get_attribute("aria-label")
+    page.shot("dashboard-timer-next")
+
+
+def test_an_edit_shows_what_it_changes_and_changes_no_more(page, board, own, receiver):
+    page.expect(r"status of 412")  # the timer fires meanwhile
+    api = own.client
+    hooked(api, receiver.url(), "job", secret=SECRET, headers={"Authorization": "let-me-in", "X-Team": "blue"},
+           timer={"labels": {"team": "blue"}, "maxFires": 10, "payload": {"n": 1, "big": 1}})
+    api.patch("/v1/timers/job", body=b'{"payload": {"n": 1.50, "big": 12345678901234567890}}').expect(200)
+    before = api.timer("job")
+    opened(board, "job")
+    board.click("#details-edit")
+    until_form(page, "Edit job")
+    assert page.one("#changes-title").text == "Nothing is changed yet"
+    assert not page.one("#create-submit").is_enabled()
+    board.type_into("#create [name=every]", "2h")
+    page.run("form.maxFires.closest('details').open = true")
+    board.type_into("#create [name=labels]", "team=red\nroom=7")
+    board.type_into("#create [name=maxFires]", "")
+    board.keys(Keys.SPACE, Keys.BACKSPACE)
+    page.until(lambda: page.one("#changes-title").text == "4 changes", told=page.one("#changes").text)
+    shown = dict(zip((part.text for part in page.all("#changes dt")), (part.text for part in page.all("#changes dd"))))
+    assert shown == {"/every": '"1h" → "2h"', "/labels/team": '"blue" → "red"', "/labels/room": 'none → "7"', "/maxFires": "10 → none"}
+    assert f"-X PATCH -H 'If-Match: \"v{before['version']}\"' --json" in page.one("#curl").text
+    assert page.barriers() == [] and page.overflow("#create") <= 0
+    page.shot("dashboard-edit")
+    api.command("job", "fire").expect(200)  # another version, of the same definition
+    board.click("#create-submit")
+    until_form(page, "", is_open=False)
+    after = api.timer("job")
+    assert (after["every"], after["labels"], after["maxFires"]) == ("2h", {"team": "red", "room": "7"}, None)
+    assert after["webhook"] == before["webhook"] and after["fireCount"] == 1
+    assert b'"payload":{"n":1.50,"big":12345678901234567890}' in api.get("/v1/timers/job").body
+    page.until(lambda: facts(page)["Schedule"] == "every 2h", told=f"{facts(page)}")
+    page.until(lambda: any(row[0] in ("updated", "rescheduled") for row in history(page)))
+
+
+def test_an_edit_of_what_another_has_changed_is_refused(page, board, own):
+    page.expect(r"status of 412")
+    api = own.client
+    api.create(id="job", every="1h")
+    opened(board, "job")
+    board.click("#details-edit")
+    until_form(page, "Edit job")
+    api.patch("/v1/timers/job", {"labels": {"by": "another"}}).expect(200)
+    board.type_into("#create [name=every]", "3h")
+    page.until(lambda: page.one("#create-submit").is_enabled())
+    board.click("#create-submit")
+    page.until(lambda: "has changed since this form was opened" in page.one("#create-error").text)
+    assert api.timer("job")["every"] == "1h"
+
+
+def test_a_timer_is_made_like_another_without_its_secrets(page, board, own, receiver):
+    api = own.client
+    hooked(api, receiver.url(), "one", secret=SECRET, headers={"Authorization": "let-me-in", "X-Team": "blue"}, timeout="7s",
+           timer={"labels": {"team": "blue"}, "payload": {"n": 1}, "jitter": "3s", "misfire": "skip"})
+    opened(board, "one")
+    board.click("#details-duplicate")
+    until_form(page, "New timer like one")
+    board.type_into("#create [name=id]", "two")
+    board.click("#create-submit")
+    until_form(page, "", is_open=False)
+    one, two = api.timer("one"), api.timer("two")
+    for name in ("every", "labels", "payload", "jitter", "misfire", "clock", "retain"):
+        assert one[name] == two[name], name
+    assert two["webhook"]["headers"] == {"X-Team": "blue"} and two["webhook"]["timeout"] == "7s"
+    assert two["webhook"]["secret"] is None
+
+
+def test_the_json_can_be_copied(page, board, own):
+    own.client.create(id="job", every="1h")
+    opened(board, "job", "#details pre")
+    page.until(lambda: '"every": "1h"' in page.one("#details pre").text)
+    page.run("navigator.clipboard.writeText = text => { window.copied = text }")
+    board.click("#details-copy")
+    assert json.loads(page.until(lambda: page.run("return window.copied")))["id"] == "job"
+
+
+def test_a_test_of_one_webhook_leaves_the_button_of_another(page, board, own, receiver):
+    receiver.default = hang
+    for id in ("one", "two"):
+        hooked(own.client, receiver.url(f"/{id}"), id, timeout="2m")
+    opened(board, "one", "#details-test:not([hidden])")
+    board.click("#details-test")
+    receiver.wait_for(1, "/one")
+    assert not page.one("#details-test").is_enabled()
+    board.keys(Keys.ESCAPE)
+    opened(board, "two", "#details-test:not([hidden])")
+    page.until(lambda: page.one("#details-test").is_enabled(), told="the test of one timer disables that of another")
