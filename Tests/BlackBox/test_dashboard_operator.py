@@ -162,3 +162,15 @@ def test_what_is_due_when_is_drawn_and_listed(page, board, own):
     page.until(lambda: list(board.rows()) == ["early", "early-too"])
     board.click("#due-only")
     page.until(lambda: list(board.rows()) == ["early", "early-too", "night", "week", "idle"], told=str(list(board.rows())))
+
+
+def test_a_bucket_keeps_the_filters_and_says_so(page, board, own):
+    for id in ("early", "early-too"):
+        own.client.create(id=id, after="10m")
+    board.type_into("#search", "too")
+    board.choose("#due-within", "1d")
+    page.until(lambda: page.all("#due-strip [aria-label^='2 timers']"))
+    page.run("""document.querySelector("#due-strip [aria-label^='2 timers']").click()""")
+    page.until(lambda: list(board.rows()) == ["early-too"], told=str(list(board.rows())))
+    board.click("#due-all")
+    page.until(lambda: list(board.rows()) == ["early", "early-too"], told=str(list(board.rows())))

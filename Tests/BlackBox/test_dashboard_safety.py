@@ -237,7 +237,7 @@ def test_many_are_chosen_and_told_what_a_command_would_do(page, board, own):
     for number in range(6):
         timer_in(api, ["running", "suspended"][number % 2], id=f"job-{number}", labels={"team": ["blue", "red"][number > 3]}, every="1h")
     board.type_into("#label", "team=blue")
-    page.until(lambda: list(board.rows()) == [f"job-{number}" for number in range(4)])
+    page.until(lambda: sorted(board.rows()) == [f"job-{number}" for number in range(4)])
     board.click('#rows [data-timer="job-0"] .ring')
     page.until(lambda: "1 timer chosen" in page.one("#bulk").text)
     board.click("#bulk-all")
@@ -260,6 +260,23 @@ def test_many_are_chosen_and_told_what_a_command_would_do(page, board, own):
     poll(lambda: api.get("/v1/timers/job-1").status == 404)
     assert sorted(timer["id"] for timer in api.get("/v1/timers").json["timers"]) == [f"job-{number}" for number in range(2, 6)]
     assert api.timer("job-4")["state"] == "running" and board.alerts() == []
+
+
+def test_no_more_are_chosen_than_one_request_takes(page, board, own):
+    for number in range(6):
+        own.client.create(id=f"job-{number}", labels={"team": ["blue", "red"][number % 2]}, every="1h")
+    page.until(lambda: page.one("#count").text == "6 timers")
+    page.run("bulk.most = 4")
+    for team, words, chosen in (("blue", "Choose all 3", 3), ("red", "Choose 1 more", 4)):
+        board.type_into("#label", f"team={team}")
+        page.until(lambda: len(board.rows()) == 3)
+        page.run("list.choose(arguments[0], true)", "job-0")
+        board.click("#bulk-all", text=words)
+        page.until(lambda: f"{chosen} timers chosen" in page.one("#bulk-count").text)
+    assert not page.one("#bulk-all").is_enabled()
+    page.run("list.choose(store.view[2].id, true)")
+    board.until_alert("At most 4 timers at once.")
+    assert page.run("return list.chosen.size") == 4
 
 
 @pytest.mark.parametrize("number", [120, 220], ids=["read", "listed"])

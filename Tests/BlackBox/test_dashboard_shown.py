@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from browser import PHONE
@@ -196,6 +197,41 @@ def test_a_paused_feed_keeps_still_and_one_timer_can_be_followed_alone(board, ow
     page.until(lambda: {timer for _, timer in board.feed()} == {"timer-suspended"})
     api.command("timer-suspended", "resume").expect(200)
     page.until(lambda: board.feed()[0] == ("resumed", "timer-suspended"))
+
+
+def test_buttons_come_with_the_mouse_and_with_the_focus(board, page):
+    def opacities():
+        return page.run("""return Object.fromEntries([...document.querySelectorAll("#rows .row")].map(row =>
+            [row.dataset.timer, getComputedStyle(row.querySelector(".actions")).opacity]))""")
+    board.leave_list()
+    page.until(lambda: set(opacities().values()) == {"0"}, told=f"{opacities()}")
+    ActionChains(page.driver, duration=0).move_to_element(page.one('#rows [data-timer="timer-running"] b')).perform()
+    page.until(lambda: [id for id, shown in opacities().items() if shown == "1"] == ["timer-running"], told=f"{opacities()}")
+    board.leave_list()
+    board.go_to("timer-cron")
+    page.until(lambda: opacities()["timer-cron"] == "1", told=f"{opacities()}")
+
+
+def test_the_next_fire_comes_first_and_trouble_before_it(board, own, page):
+    own.client.create(id="timer-soon", after="20m", labels={f"label-{number}": "W" * 30 for number in range(9)})
+    page.until(lambda: list(board.rows())[:3] == ["timer-dog", "timer-soon", "timer-running"], told=f"{list(board.rows())}")
+    cut = page.one('#rows [data-timer="timer-soon"] small')
+    ActionChains(page.driver, duration=0).move_to_element(cut).perform()
+    page.until(lambda: cut.get_attribute("title") == cut.get_attribute("textContent"), told="what is cut has no tooltip")
+    whole = page.one('#rows [data-timer="timer-dog"] b')
+    ActionChains(page.driver, duration=0).move_to_element(whole).perform()
+    page.until(lambda: whole.get_attribute("title") == "", told="what is whole has a tooltip")
+
+
+def test_toolbars_are_folded_on_a_phone(board, page):
+    page.size(*PHONE, phone=True)
+    assert page.one("#search") and not page.one("#filters-more").get_attribute("aria-expanded") == "true"
+    assert not [css for css in ("#label", "#states", "#sort") if any(part.is_displayed() for part in page.all(css))]
+    board.click("#filters-more")
+    board.click("#states [data-filter=running]")
+    page.until(lambda: page.one("#filters-more").text == "Filters (1)")
+    assert page.one("#label") and page.one("#sort") and page.one("#filters-more").get_attribute("aria-expanded") == "true"
+    assert page.barriers() == [] and page.overflow() <= 0
 
 
 @pytest.mark.heavy

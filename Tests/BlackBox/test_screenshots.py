@@ -1,4 +1,4 @@
-"""The pictures of the dashboard in README.md. `make screenshots` takes them anew, with two minutes of fires in the charts."""
+"""The pictures of the dashboard in README.md and docs. `make screenshots` takes them anew, with two minutes of fires in the charts."""
 
 import os
 import re
@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from browser import PHONE
 from dashboard import Dashboard
 from server import ROOT
 
 KEPT = ROOT / "docs/images"
 SIZE = (1280, 760)
 SCHEMES = ["light", "dark"]
+# The pictures of single parts: a timer's page, the form, the calendars.
+PARTS = [f"{part}-{how}" for part in ("timer", "form", "calendars") for how in (*SCHEMES, "phone")]
 FIRES = int(os.environ.get("SCREENSHOT_FIRES", "10"))
 
 TIMERS = [
@@ -55,6 +58,35 @@ def take(page, server, folder):
         assert page.driver.save_screenshot(str(folder / f"dashboard-{scheme}.png"))
 
 
+def show_part(page, board, part):
+    """Opens a part of the page, and waits until what it reads is there."""
+    page.driver.get("about:blank")
+    page.open(board.url + {"timer": "/#timer=gauge-3", "form": "/", "calendars": "/#view=calendars&calendar=office"}[part])
+    board.until_live()
+    if part == "form":
+        page.run("parts.with(() => editor.open('retro', true))")
+        page.until(lambda: page.run("return document.querySelector('#create')?.open ?? false"))
+    shown = {"timer": "#past tr:nth-child(20)", "form": "#preview li:nth-child(5)", "calendars": "#open-week li:nth-child(7) i"}[part]
+    page.until(lambda: page.all(shown), told=f"{part} has no {shown}")
+
+
+def take_parts(page, server, folder):
+    """The pictures of the parts, light, dark and on a phone."""
+    week = {"mon-fri": ["09:00-12:30", "13:30-18:00"], "sat-sun": ["10:00-14:00"]}
+    server.client.put("/v1/calendars/office", {"timeZone": "Europe/Berlin", "week": week}).expect(201)
+    server.client.put("/v1/calendars/on-call", {"timeZone": "UTC", "week": {"mon-sun": ["22:00-06:00"]}}).expect(201)
+    server.client.create(id="retro", rrule="FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=17;BYMINUTE=0;BYSECOND=0",
+                         timeZone="America/New_York", labels={"team": "blue"})
+    board = Dashboard(page, server.url).until_live()
+    for name in PARTS:
+        part, how = name.split("-")
+        page.prefers(color_scheme="dark" if how == "dark" else "light", reduced_motion="reduce")
+        page.size(*(PHONE if how == "phone" else SIZE), phone=how == "phone")
+        show_part(page, board, part)
+        assert page.overflow() <= 0
+        assert page.driver.save_screenshot(str(folder / f"dashboard-{name}.png"))
+
+
 def look(path):
     """A PNG's width and height, its first pixel, and how many of its rows differ."""
     data = path.read_bytes()
@@ -80,13 +112,20 @@ def check(folder):
         assert rows > SIZE[1] / 4, f"{path} is blank: {rows} different rows"
         assert min(corner) > 200 if scheme == "light" else max(corner) < 80, f"{path} is not {scheme}: {tuple(corner)}"
         assert path.stat().st_size < 200_000, path
+    for name in PARTS:
+        path = folder / f"dashboard-{name}.png"
+        size, _, rows = look(path)
+        assert size == (tuple(2 * length for length in PHONE) if name.endswith("phone") else SIZE), path
+        assert rows > size[1] / 4 and path.stat().st_size < 250_000, path
 
 
 @pytest.mark.heavy
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(400)
 def test_the_pictures_can_be_taken(page, new_server, tmp_path):
-    take(page, new_server(), Path(os.environ.get("SCREENSHOT_FOLDER") or tmp_path))
-    check(Path(os.environ.get("SCREENSHOT_FOLDER") or tmp_path))
+    server, folder = new_server(), Path(os.environ.get("SCREENSHOT_FOLDER") or tmp_path)
+    take(page, server, folder)
+    take_parts(page, server, folder)
+    check(folder)
 
 
 def test_the_kept_pictures_are_whole():

@@ -1,11 +1,11 @@
 // Commands to the timers that were chosen.
 
-// The most timers of one request.
-const MOST_CHOSEN = 10000;
 const BULK = ["activate", "resume", "suspend", "kick", "cancel", "delete"];
 
 const bulk = {
   box: $("bulk"),
+  // The most timers that can be chosen: those of one request.
+  most: 10000,
   // Whether the chosen timers are being read before a question.
   isAsking: false,
 
@@ -15,13 +15,15 @@ const bulk = {
     }
     const {size} = list.chosen;
     const hidden = [...list.chosen].filter(id => store.timers.get(id).index < 0).length;
-    const most = Math.min(store.view.length, MOST_CHOSEN);
+    const others = store.view.filter(({id}) => !list.chosen.has(id)).length;
+    const room = Math.max(0, Math.min(others, this.most - size));
     const hadFocus = this.box.contains(document.activeElement);
     this.box.hidden = !size || !access.may("kick");
     if (this.box.hidden) return hadFocus && list.focus();
     write($("bulk-count"), `${count(size, "timer")} chosen${hidden ? `, ${hidden.toLocaleString()} not shown` : ""}`);
-    write($("bulk-all"), `Choose all ${most.toLocaleString()}`);
-    $("bulk-all").disabled = size >= most;
+    const words = room < others ? `${room.toLocaleString()} more` : `all ${store.view.length.toLocaleString()}`;
+    write($("bulk-all"), `Choose ${words}`);
+    $("bulk-all").disabled = !room;
     renew($("bulk-commands"), `${access.may("write")}`, () => {
       return BULK.filter(name => access.mayCommand(name)).map(name => make("button", {
         className: name === "delete" ? "danger" : "", "data-command": name, onclick: () => this.ask(name),
@@ -114,7 +116,9 @@ const bulk = {
 };
 
 $("bulk-all").onclick = () => {
-  for (const {id} of store.view.slice(0, MOST_CHOSEN)) list.chosen.add(id);
+  for (const {id} of store.view) {
+    if (list.chosen.size < bulk.most) list.chosen.add(id);
+  }
   changed(false);
   list.focus();
 };

@@ -16,7 +16,7 @@ let scopeTimer = null;
 function noteFilters() {
   filter();
   const {text: q, label, sort, states, only, range} = store;
-  route.note({q, label, state: String([...states]), only, due: range?.join("-"), sort: sort === "id" ? "" : sort});
+  route.note({q, label, state: String([...states]), only, due: range?.join("-"), sort: sort === "due" ? "" : sort});
 }
 
 // Applies the filters here and, where there are more timers than this page holds, on the server.
@@ -27,6 +27,10 @@ function filter() {
   }
   $("due-only").hidden = !store.range;
   if (store.range) write($("due-only"), `Only due ${store.range.map(instant).join(" to ")} ✕`);
+  const others = [store.text, store.label, store.states.size, store.only].filter(Boolean).length;
+  $("due-all").hidden = !store.range || !others;
+  const set = others + (store.range ? 1 : 0);
+  write($("filters-more"), set ? `Filters (${set})` : "Filters");
   list.box.scrollTop = 0;
   arrange();
   changed();
@@ -36,6 +40,11 @@ function filter() {
   scopeTimer = setTimeout(() => {
     if (serverFilter() !== store.scope) watch.restart();
   }, 400);
+}
+
+// On a phone a toolbar shows its rarer parts on demand.
+for (const button of document.querySelectorAll(".bar .more")) {
+  button.onclick = () => button.setAttribute("aria-expanded", button.closest(".bar").classList.toggle("open"));
 }
 
 $("search").oninput = $("label").oninput = $("sort").onchange = noteFilters;

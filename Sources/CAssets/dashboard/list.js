@@ -26,6 +26,9 @@ const list = {
 
   choose(id, isChosen = !this.chosen.has(id)) {
     if (!access.may("kick")) return;
+    if (isChosen && !this.chosen.has(id) && this.chosen.size >= bulk.most) {
+      return toast(`At most ${count(bulk.most, "timer")} at once.`, true);
+    }
     isChosen ? this.chosen.add(id) : this.chosen.delete(id);
     changed(false);
   },
@@ -189,6 +192,12 @@ const list = {
     next?.focus();
   },
 };
+
+// What is cut is told in a tooltip.
+document.addEventListener("mouseover", ({target}) => {
+  if (!target.matches(".row b, .row small, #feed small, #feed .type, #who b")) return;
+  target.title = target.scrollWidth > target.clientWidth ? target.textContent : "";
+});
 
 list.box.addEventListener("scroll", () => changed(false), {passive: true});
 list.box.onkeydown = event => list.key(event);

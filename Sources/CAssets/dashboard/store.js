@@ -43,7 +43,7 @@ const store = {
   only: "",
   // The instants in milliseconds between which the timers that are shown are due; null: any.
   range: null,
-  sort: "id",
+  sort: "due",
   // Whether the server has more timers than this page holds, and the filters that it applied.
   isCut: false,
   scope: "",

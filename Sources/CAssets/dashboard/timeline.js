@@ -48,7 +48,8 @@ const timeline = {
       const bar = make("i");
       bar.style.height = timers ? `${Math.max(8, 100 * timers / peak)}%` : "0";
       return make("button", {
-        ariaLabel: words, title: words, tabIndex: index === this.index ? 0 : -1, onclick: () => this.pick(from, to),
+        ariaLabel: words, title: words, tabIndex: index === this.index ? 0 : -1,
+        onclick: event => this.pick(from, to, event.shiftKey),
       }, bar);
     }));
     if (hadFocus) this.box.children[this.index].focus({preventScroll: true});
@@ -59,9 +60,11 @@ const timeline = {
     write($("due-until"), instant(this.edge(counts.length)));
   },
 
-  // Lists the timers that are due from one instant to another, in milliseconds, soonest first.
-  pick(from, to) {
-    store.range = [from, to];
+  // Lists the timers that are due from one instant to another, in milliseconds, soonest first; with Shift, those from
+  // there to what is listed as well.
+  pick(from, to, isMore) {
+    const old = isMore && store.range ? store.range : [from, to];
+    store.range = [Math.min(from, old[0]), Math.max(to, old[1])];
     $("sort").value = "due";
     noteFilters();
   },
@@ -84,6 +87,11 @@ timeline.box.addEventListener("focusin", event => {
   if (index >= 0) timeline.index = index;
 });
 $("due-within").onchange = () => timeline.read(true).catch(problem => toast(problem.sentence, true));
+$("due-all").onclick = () => {
+  $("search").value = $("label").value = store.only = "";
+  store.states.clear();
+  noteFilters();
+};
 $("due-only").onclick = () => {
   store.range = null;
   noteFilters();
