@@ -23,7 +23,7 @@ KEYS = {"activate": "a", "suspend": "s", "resume": "s", "kick": "k", "fire": "f"
 
 def vanished(id):
     """What the console may say if the page reads a timer while another client deletes it."""
-    return rf"/v1/timers/{id}(/next\?count=\d+)? .* status of 404"
+    return rf"/v1/timers/{id}(/next\?\S+)? .* status of 404"
 
 
 class Dashboard:

@@ -99,7 +99,7 @@ def test_the_fields_reach_the_server_by_the_form_and_by_the_shell(page, board, o
     ({"unit": "year", "which": "day", "month": "12", "day": "24", "time": "00:00", "end": "UNTIL", "until": "2040-12-31"},
      "FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=24;BYHOUR=0;BYMINUTE=0;BYSECOND=0;UNTIL=20401231"),
 ])
-def test_a_rule_is_built(page, board, chosen, rule):
+def test_a_rule_is_built(page, board, own, chosen, rule):
     board.new_timer("rrule", timeZone="America/New_York")
     choices(page, **chosen)
     assert in_form(page, "rrule") == rule
@@ -112,6 +112,8 @@ def test_a_rule_is_built(page, board, chosen, rule):
         return len(zoned) == 5 and all(hour in fire for fire in zoned) and (not days or {fire[:3] for fire in zoned} == days)
 
     page.until(is_shown, told=page.one("#preview").text)
+    plain = own.client.post("/v1/schedules/preview?describe=true", {"rrule": rule, "timeZone": "America/New_York"}).json["description"]
+    assert page.one("#preview-plain").text == plain
     assert all("here" in item.text for item in page.all("#preview li")), "the reader's zone is not shown"
     assert page.barriers() == []
 

@@ -72,6 +72,7 @@ def test_the_next_fires_are_shown_in_the_zone_of_the_timer_and_in_the_readers(pa
     here, there = page.run("return [ZONE, 'Asia/Tokyo'].map(zone => zonedText(Date.parse(arguments[0]), zone))", fires[0])
     assert there in items[0] and f"{here}, here" in items[0] and "09:00:00" in items[0] and there.startswith("Mon"), items[0]
     assert page.run("return document.querySelector('#next-line path').getAttribute('d').split('M').length") == 12
+    assert page.one("#next-plain").text == own.client.get("/v1/timers/standup/next?describe=true").json["description"]
     assert "10 fires within" in page.one("#next-line").get_attribute("aria-label")
     page.shot("dashboard-timer-next")
 

@@ -103,6 +103,7 @@ function showLabel(label) {
 
 $("details").onclose = () => {
   details.id = null;
+  if (parts.isLoaded) about.id = null;
   route.note({timer: ""});
 };
 $("details").querySelector(".buttons").onclick = event => {

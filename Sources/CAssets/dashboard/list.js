@@ -193,7 +193,7 @@ const list = {
   },
 };
 
-// What is cut is told in a tooltip.
+// A text that is cut has a tooltip.
 document.addEventListener("mouseover", ({target}) => {
   if (!target.matches(".row b, .row small, #feed small, #feed .type, #who b")) return;
   target.title = target.scrollWidth > target.clientWidth ? target.textContent : "";

@@ -1,4 +1,4 @@
-// What is told of the open timer: its definition, its next fires, its history, and how late its fires were.
+// The page of the open timer: its definition, its next fires, its history, and how late its fires were.
 
 // The most events of one request for a history, the most requests without being asked for more, and the most events
 // that are shown, the newest.
@@ -6,7 +6,7 @@ const MOST_PAST = 5000;
 const MOST_PAST_READS = 10;
 const MOST_PAST_SHOWN = 300;
 
-// What a timer has where it does not say otherwise; all else of its definition is told.
+// The values that a timer has where its definition does not say otherwise; they are not told.
 const DEFAULTS = {
   start: "now", leeway: "0s", jitter: "0s", mode: "fixedRate", onResume: "remaining", misfire: "once", misses: 1,
   retain: "1d", onClosed: "skip",
@@ -79,7 +79,7 @@ const about = {
     const {id} = this;
     this.nextVersion = json.version;
     try {
-      const {fires, description = ""} = await api.json(`${timerPath(id)}/next?count=10`);
+      const {fires, description = ""} = await api.json(`${timerPath(id)}/next?count=10&describe=true`);
       if (this.id !== id) return;
       $("next-box").hidden = !fires.length;
       write($("next-plain"), description);

@@ -164,7 +164,7 @@ function weekOf(hours, zone) {
   return [...days.values()];
 }
 
-// Where the value that a JSON pointer names lies in a text: the place behind each name in turn.
+// The start and the end of the value that a JSON pointer names in a text: each name is looked for after the one before.
 function placeOf(pointer, text) {
   let place = 0;
   let end = text.length;

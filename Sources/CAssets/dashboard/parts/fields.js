@@ -90,7 +90,7 @@ function fillIn(json) {
   }
 }
 
-// What a JSON merge patch has to say to make `after` of `before`.
+// The JSON merge patch that makes `after` of `before`.
 function patchOf(before, after) {
   const patch = {};
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
@@ -101,7 +101,7 @@ function patchOf(before, after) {
   return patch;
 }
 
-// What a merge patch makes of a value.
+// The value that a merge patch makes of another.
 function merged(before, patch) {
   if (!isObject(patch)) return patch;
   const value = isObject(before) ? {...before} : {};

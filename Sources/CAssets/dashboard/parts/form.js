@@ -178,7 +178,7 @@ async function preview() {
       const {webhook, ...body} = definition();
       // The secrets of a timer that is changed are not here, so its webhook is judged when it is sent.
       const options = {method: "POST", body: JSON.stringify(editor.id ? body : {...body, webhook}), signal};
-      ({fires, description: plain = ""} = await api.json("v1/schedules/preview?count=5", options));
+      ({fires, description: plain = ""} = await api.json("v1/schedules/preview?count=5&describe=true", options));
       word = form.start.value ? "Next fires, were it activated now" : "Next fires";
       if (kind === "watchdog") word = fires.length ? "Kicks are expected" : "It fires when it is not kicked.";
     }
