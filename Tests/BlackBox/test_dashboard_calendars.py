@@ -7,8 +7,6 @@ import pytest
 from browser import PHONE
 from dashboard import Dashboard, board, own  # noqa: F401
 
-pytestmark = pytest.mark.thorough
-
 WEEK = {"mon-sun": ["09:00-12:30", "13:30-18:00"]}
 
 
@@ -49,6 +47,7 @@ def test_a_calendar_is_listed_and_drawn_as_a_week(page, own):
     page.shot("dashboard-calendars-phone")
 
 
+@pytest.mark.thorough
 def test_a_calendar_is_made_and_changed_and_an_error_is_shown_where_it_is(page, own):
     page.expect(r"status of (400|412)")
     api = own.client
@@ -73,6 +72,7 @@ def test_a_calendar_is_made_and_changed_and_an_error_is_shown_where_it_is(page, 
     assert api.get("/v1/calendars/berlin").json["week"] == WEEK
 
 
+@pytest.mark.thorough
 def test_a_calendar_that_timers_go_by_stays(page, own):
     page.expect(r"status of 409")
     api = own.client

@@ -67,6 +67,7 @@ def test_every_field_of_the_api_is_in_the_form(page, board):
     assert len([path for path in paths if path.startswith("webhook.retry.")]) == 7
 
 
+@pytest.mark.thorough
 def test_the_fields_reach_the_server_by_the_form_and_by_the_shell(page, board, own):
     board.new_timer("every", id="full", every="1h")
     for name, (text, _) in {**FIELDS, **HOOK, **RETRY}.items():
@@ -92,6 +93,7 @@ def test_the_fields_reach_the_server_by_the_form_and_by_the_shell(page, board, o
     assert {**again, **{name: made[name] for name in changing}} == made
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("chosen, rule", [
     ({"unit": "month", "which": "-1", "days": ["FR"], "time": "17:00"}, "FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=17;BYMINUTE=0;BYSECOND=0"),
     ({"unit": "week", "interval": "2", "days": ["MO", "TH"], "time": "09:30:15", "end": "COUNT", "count": "8"},
@@ -118,6 +120,7 @@ def test_a_rule_is_built(page, board, own, chosen, rule):
     assert page.barriers() == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("chosen, expression", [
     ({"unit": "minute", "interval": "15"}, "*/15 * * * *"), ({"unit": "hour", "interval": "6", "time": "00:20"}, "20 */6 * * *"),
     ({"unit": "day", "time": "03:00"}, "0 3 * * *"), ({"unit": "week", "days": ["MO", "FR"], "time": "09:05:30"}, "30 5 9 * * MON,FRI"),
@@ -132,13 +135,33 @@ def test_a_cron_expression_is_built(page, board, own, chosen, expression):
     assert len(own.client.post("/v1/schedules/preview?count=5", {"cron": expression}).expect(200).json["fires"]) == 5
 
 
-def test_a_payload_keeps_its_numbers_and_a_bad_one_is_told(page, board, own):
+@pytest.mark.thorough
+def test_a_payload_keeps_its_numbers(page, board, own):
     board.new_timer("after", id="exact", after="1h", payload='{"n": 1.50, "id": 12345678901234567890}')
     board.click("#create-submit")
     board.until_row("exact")
     assert b'"payload":{"n":1.50,"id":12345678901234567890}' in own.client.get("/v1/timers/exact").body
 
 
+@pytest.mark.thorough
+def test_parts_of_another_version_do_nothing_and_are_told(page, board):
+    page.expect("Content Security Policy")
+    page.run("""
+        const {open} = api;
+        api.open = (path, options) => {
+            const parts = "<style>h1 { display: none }</style><script>document.title = 'taken'</script>";
+            return path === "dashboard-parts" ? new Response(parts) : open.call(api, path, options);
+        };
+        window.mend = () => { api.open = open };""")
+    board.click("#new")
+    board.until_alert("The server has another version of this page")
+    assert page.driver.title == "timerd" and page.one("h1").is_displayed()
+    page.run("mend()")
+    board.new_timer("after")
+    until_preview(page, 1)
+
+
+@pytest.mark.thorough
 def test_the_form_fits_on_a_phone(page, own):
     page.size(*PHONE, phone=True)
     board = Dashboard(page, own.url).until_live()

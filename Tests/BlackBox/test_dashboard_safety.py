@@ -169,6 +169,7 @@ def test_a_second_click_commands_no_other_timer(page, board, own):
         api.create(id=id, every="1h")
     board.click("#states [data-filter=running]")
     board.until_row("b", state="running")
+    ActionChains(page.driver, duration=0).move_to_element(page.one('#rows [data-timer="a"] b')).perform()
     suspend = page.one('#rows [data-timer="a"] [data-command=suspend]:enabled')
     ActionChains(page.driver).move_to_element(suspend).click().perform()
     page.run("pointer.at = Infinity")

@@ -9,8 +9,6 @@ from dashboard import Dashboard, board, own, refusing_receiver  # noqa: F401
 from receiver import hang
 from webhooks import SECRET, event, hooked
 
-pytestmark = pytest.mark.thorough
-
 
 def opened(board, id, css="#past tr"):
     """Opens a timer's page, and waits until it has such an element."""
@@ -36,6 +34,7 @@ def facts(page):
     return dict(zip(names, values))
 
 
+@pytest.mark.thorough
 def test_a_timer_tells_its_history_from_the_log_and_goes_on_with_it(page, own):
     api = own.client
     api.create(id="beat", every="5ms", maxFires=3, labels={"team": "blue"})
@@ -77,6 +76,7 @@ def test_the_next_fires_are_shown_in_the_zone_of_the_timer_and_in_the_readers(pa
     page.shot("dashboard-timer-next")
 
 
+@pytest.mark.thorough
 def test_an_edit_shows_what_it_changes_and_changes_no_more(page, board, own, receiver):
     page.expect(r"status of 412")  # the timer fires meanwhile
     api = own.client
@@ -111,6 +111,7 @@ def test_an_edit_shows_what_it_changes_and_changes_no_more(page, board, own, rec
     page.until(lambda: any(row[0] in ("updated", "rescheduled") for row in history(page)))
 
 
+@pytest.mark.thorough
 def test_an_edit_of_what_another_has_changed_is_refused(page, board, own):
     page.expect(r"status of 412")
     api = own.client
@@ -126,6 +127,7 @@ def test_an_edit_of_what_another_has_changed_is_refused(page, board, own):
     assert api.timer("job")["every"] == "1h"
 
 
+@pytest.mark.thorough
 def test_a_timer_is_made_like_another_without_its_secrets(page, board, own, receiver):
     api = own.client
     hooked(api, receiver.url(), "one", secret=SECRET, headers={"Authorization": "let-me-in", "X-Team": "blue"}, timeout="7s",
@@ -143,6 +145,7 @@ def test_a_timer_is_made_like_another_without_its_secrets(page, board, own, rece
     assert two["webhook"]["secret"] is None
 
 
+@pytest.mark.thorough
 def test_the_json_can_be_copied(page, board, own):
     own.client.create(id="job", every="1h")
     opened(board, "job", "#details pre")
@@ -152,6 +155,7 @@ def test_the_json_can_be_copied(page, board, own):
     assert json.loads(page.until(lambda: page.run("return window.copied")))["id"] == "job"
 
 
+@pytest.mark.thorough
 def test_a_test_of_one_webhook_leaves_the_button_of_another(page, board, own, receiver):
     receiver.default = hang
     for id in ("one", "two"):
