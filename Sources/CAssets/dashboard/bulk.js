@@ -15,7 +15,7 @@ const bulk = {
     }
     const {size} = list.chosen;
     const hidden = [...list.chosen].filter(id => store.timers.get(id).index < 0).length;
-    const others = store.view.filter(({id}) => !list.chosen.has(id)).length;
+    const others = store.view.length - (size - hidden);
     const room = Math.max(0, Math.min(others, this.most - size));
     const hadFocus = this.box.contains(document.activeElement);
     this.box.hidden = !size || !access.may("kick");

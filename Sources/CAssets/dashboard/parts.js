@@ -30,7 +30,8 @@ const parts = {
     $("parts")?.remove();
     document.body.append(make("div", {id: "parts"}, style, ...page.body.children));
     $("parts").append(make("script", {}, script.textContent));
-    if (typeof editor === "undefined") throw new Problem(0, {detail: "the server has another version of this page"});
+    const detail = "the server has another version of this page: load it";
+    if (typeof editor === "undefined") throw new Problem(0, {detail});
     this.isLoaded = true;
   },
 };

@@ -9,12 +9,9 @@ const STATE_AFTER = {
   cancelled: "cancelled", completed: "completed",
 };
 
-const byId = (a, b) => a.id < b.id ? -1 : 1;
-const ORDERS = {
-  id: byId,
-  due: (a, b) => (a.due || Infinity) - (b.due || Infinity) || byId(a, b),
-  changed: (a, b) => b.changed - a.changed || byId(a, b),
-};
+// The numbers that the orders go by; timers with the same one are ordered by their ids.
+const ORDERS = {id: () => 0, due: timer => timer.due || Infinity, changed: timer => -timer.changed};
+const inOrder = (a, b) => a.sortKey - b.sortKey || (a.id < b.id ? -1 : 1);
 
 // How late a running timer may be before it is overdue, in milliseconds, besides its own leeway and jitter. Those are
 // known once it was read.
@@ -44,6 +41,8 @@ const store = {
   // The instants in milliseconds between which the timers that are shown are due; null: any.
   range: null,
   sort: "due",
+  // The order that `order` is in.
+  sortedBy: "",
   // Whether the server has more timers than this page holds, and the filters that it applied.
   isCut: false,
   scope: "",
@@ -137,30 +136,54 @@ const store = {
     return from;
   },
 
+  // Sorts the timers whose keys have changed, and merges them into the others, which are in order.
+  arrangeOrder() {
+    const keyOf = ORDERS[this.sort];
+    const isOther = this.sort !== this.sortedBy;
+    const kept = [];
+    const moved = [];
+    for (const timer of this.order) {
+      if (timer.isGone) continue;
+      const key = keyOf(timer);
+      (isOther || timer.sortKey !== key ? moved : kept).push(timer);
+      timer.sortKey = key;
+    }
+    moved.sort(inOrder);
+    this.order = [];
+    let next = 0;
+    for (const timer of kept) {
+      while (next < moved.length && inOrder(moved[next], timer) < 0) this.order.push(moved[next++]);
+      this.order.push(timer);
+    }
+    while (next < moved.length) this.order.push(moved[next++]);
+    this.sortedBy = this.sort;
+  },
+
   // Brings `view` and `counts` up to date with timers, filters and order; a view that is held stays as it is.
   arrange(isHeld) {
+    this.arrangeOrder();
+    const {range, states} = this;
     const text = this.text.toLowerCase();
     const [key, value] = split(this.label);
-    this.order = this.order.filter(timer => !timer.isGone).sort(ORDERS[this.sort]);
     const now = shownNow();
     const isPicked = ONLY[this.only];
-    const {range} = this;
     this.counts = Object.fromEntries(STATES.map(state => [state, 0]));
-    const shown = this.order.filter(timer => {
-      if (isPicked && !isPicked(timer, now)) return false;
-      if (range && !(timer.due >= range[0] && timer.due < range[1])) return false;
-      if (text && !timer.id.toLowerCase().includes(text)) return false;
-      if (key && (value === undefined ? !Object.hasOwn(timer.labels, key) : timer.labels[key] !== value)) return false;
+    // The order is kept in each part.
+    const parts = {stalled: [], broken: [], others: []};
+    for (const timer of this.order) {
+      if (!isHeld) timer.index = -1;
+      if (isPicked && !isPicked(timer, now)) continue;
+      if (range && !(timer.due >= range[0] && timer.due < range[1])) continue;
+      if (text && !timer.id.toLowerCase().includes(text)) continue;
+      if (key && (value === undefined ? !Object.hasOwn(timer.labels, key) : timer.labels[key] !== value)) continue;
       this.counts[timer.state] += 1;
-      return !this.states.size || this.states.has(timer.state);
-    });
+      if (!states.size || states.has(timer.state)) parts[troubleOf(timer)].push(timer);
+    }
+    const shown = parts.stalled.concat(parts.broken, parts.others);
     this.shown = shown.length;
     if (isHeld) return;
-    for (const timer of this.order) timer.index = -1;
-    // The order is kept in each part.
-    const {stalled = [], broken = [], others = []} = Object.groupBy(shown, troubleOf);
-    this.view = stalled.concat(broken, others);
-    this.view.forEach((timer, index) => {
+    this.view = shown;
+    shown.forEach((timer, index) => {
       timer.index = index;
     });
     this.isStale = false;
