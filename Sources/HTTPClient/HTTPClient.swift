@@ -114,6 +114,13 @@ public final class HTTPClient {
         if code == .noHandshake, reason.contains("wrong version number") {
             return HTTPClientError(.failed, "\(address): the server there speaks no TLS; is its address http://…?")
         }
+        // The library of TLS names no fault of its own, such as `error:0A00010B`, where the connection failed.
+        if code == .noHandshake, !reason.contains("error:") {
+            return HTTPClientError(
+                .failed,
+                "\(address): the connection ended before TLS began: the server there has failed, or speaks no TLS; is its "
+                    + "address http://…?")
+        }
         return HTTPClientError(Self.kind(code), "\(address): \(reason)")
     }
 

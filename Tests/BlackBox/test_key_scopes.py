@@ -21,6 +21,7 @@ TABLE = """
     /openapi.yaml                   GET open
     /openapi.json                   GET open
     /docs                           GET open
+    /dashboard-parts                GET open
     /problems/{slug}                GET open
     /metrics                        GET read
     /v1/stats                       GET read

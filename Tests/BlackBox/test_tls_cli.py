@@ -1,6 +1,9 @@
 """The client commands over TLS: which servers they trust, what they say of others, and health on the server's own machine."""
 
+import socket
+import struct
 import subprocess
+import threading
 
 import pytest
 
@@ -87,6 +90,20 @@ def test_a_certificate_that_has_expired_is_told(shown):
 def test_a_server_without_tls_is_told(new_server):
     server = new_server(listen=["127.0.0.1:0"])
     assert "speaks no TLS" in untrusted(f"https://127.0.0.1:{server.port}", "--ca", root())
+
+
+def test_a_server_that_resets_the_handshake_is_told():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        def reset():
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(1)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        server = threading.Thread(target=reset)
+        server.start()
+        said = untrusted(f"https://127.0.0.1:{listener.getsockname()[1]}", "--ca", root())
+        server.join()
+    assert "has failed, or speaks no TLS" in said
 
 
 def test_a_stream_is_followed(tls):

@@ -154,9 +154,8 @@ struct TimerTable: ~Copyable {
 
     /// Replaces a timer's progress.
     mutating func setProgress(_ slot: SlotIndex, _ progress: TimerProgress) {
-        let state = slots[Int(slot)].state
-        if state == progress.state { return store(progress, slot) }
-        let endsOrStarts = state.hasEnded != progress.state.hasEnded
+        if slots[Int(slot)].state == progress.state { return store(progress, slot) }
+        let endsOrStarts = slots[Int(slot)].state.hasEnded != progress.state.hasEnded
         countState(slot, by: -1)
         if endsOrStarts { countUse(slot, by: -1) }
         store(progress, slot)
