@@ -25,6 +25,9 @@ server_module.PATIENCE = PATIENCE = 120.0
 
 PAYLOAD = "x" * 254
 TIMER = {"after": "30d", "payload": PAYLOAD}
+OFFICE = {"timeZone": "UTC", "week": {"mon-fri": ["09:00-12:30", "13:30-18:00"]},
+          "dates": {f"{year}-12-24": [] for year in range(2027, 2047)}}
+WORKING = {"after": "240h", "clock": "working", "calendar": "office", "payload": PAYLOAD}
 BATCH = 100  # timers a request
 TOKEN = "a-token-of-the-benchmarks"
 SOON = 8.0  # seconds within which the timers of `fire` are made, even on a busy machine
@@ -95,9 +98,18 @@ def get_with_key(connection, count):
         connection.request("GET", "/v1/timers/one")
 
 
-def create(connection, count):
+def create(connection, count, timer=TIMER):
     for _ in range(count):
-        connection.request("POST", "/v1/timers", json.dumps(TIMER), status=201)
+        connection.request("POST", "/v1/timers", json.dumps(timer), status=201)
+
+
+def open_office(connection):
+    connection.request("PUT", "/v1/calendars/office", json.dumps(OFFICE), status=201)
+
+
+def create_working(connection, count):
+    open_office(connection)
+    create(connection, count, WORKING)
 
 
 def suspend(connection, count):
@@ -108,6 +120,11 @@ def suspend(connection, count):
 
 def batch(connection, count):
     connection.batch([TIMER] * count)
+
+
+def batch_working(connection, count):
+    open_office(connection)
+    connection.batch([WORKING] * count)
 
 
 def page(connection, count):
@@ -137,8 +154,10 @@ BENCHMARKS = {
     "server.get": Benchmark((500, 2500), get),
     "server.get-with-key": Benchmark((500, 2500), get_with_key, asks=True),
     "server.create": Benchmark((250, 1250), create),
+    "server.create-working": Benchmark((250, 1250), create_working),
     "server.suspend": Benchmark((250, 1250), suspend),
     "server.batch-create": Benchmark((1000, 5000), batch),
+    "server.batch-create-working": Benchmark((1000, 5000), batch_working),
     "server.list-page-of-100": Benchmark((10, 110), page),
     "server.fire": Benchmark((1000, 4000), fire),
     "server.recover": Benchmark((2000, 22000), recover),

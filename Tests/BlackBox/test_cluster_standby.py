@@ -118,6 +118,19 @@ def test_after_kill_9_another_server_has_every_timer_stream_position_and_webhook
     assert metric(api, "timerd_takeovers_total") == 1
 
 
+@pytest.mark.thorough
+def test_a_changed_calendar_holds_over_a_take_over(new_node):
+    first, second = new_node(), new_node()
+    first.client.put("/v1/calendars/shop", {"timeZone": "UTC", "week": {"mon-sun": ["00:00-24:00"]}}).expect(201)
+    first.client.batch([{"id": f"t{n}", "after": "27h", "clock": "working", "calendar": "shop"} for n in range(1000)]).expect(200)
+    first.client.put("/v1/calendars/shop", {"timeZone": "UTC", "week": {"mon-sun": ["11:30-12:30"]}}).expect(200)
+    first.kill9()
+    page = taken_over(second).get("/v1/timers?limit=1000").expect(200).json["timers"]
+    # An hour a day is open, so that 27 hours take some 27 days.
+    assert len(page) == 1000 and {timer["createdAt"][:10] < timer["nextFireAt"][:10] for timer in page} == {True}
+    assert all(timer["remaining"] >= "26h" for timer in page)
+
+
 def test_sigterm_hands_over_without_waiting_for_beats_that_stop(new_node):
     first, second = new_node(), new_node()
     first.client.create(id="tea")
