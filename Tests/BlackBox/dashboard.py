@@ -115,6 +115,14 @@ class Dashboard:
         element.clear()
         element.send_keys(text)
 
+    def set_field(self, name, text):
+        """Gives a field of the form for timers a value, wherever it is, as if it were typed."""
+        self.page.run("""
+            const [name, text] = arguments, field = form.elements[name];
+            field.value = text;
+            if (field.value !== text) throw Error(`${name} takes no ${text}`);
+            field.dispatchEvent(new Event("input", {bubbles: true}))""", name, text)
+
     def choose(self, css, value):
         Select(self.page.one(css)).select_by_value(value)
 

@@ -24,15 +24,6 @@ RETRY = {"maxAttempts": ("3", 3), "maxAge": ("1h", "1h"), "giveUpOn": ("4xx\n500
          "multiplier": ("1.5", 1.5), "max": ("1m", "1m"), "spread": ("0.5", 0.5)}
 
 
-def set_field(page, name, text):
-    """Gives a field of the form a value, wherever it is, as if it were typed."""
-    page.run("""
-        const [name, text] = arguments, field = form.elements[name];
-        field.value = text;
-        if (field.value !== text) throw Error(`${name} takes no ${text}`);
-        field.dispatchEvent(new Event("input", {bubbles: true}))""", name, text)
-
-
 def choices(page, **chosen):
     """Makes choices in the builder."""
     page.run("""
@@ -71,8 +62,8 @@ def test_every_field_of_the_api_is_in_the_form(page, board):
 def test_the_fields_reach_the_server_by_the_form_and_by_the_shell(page, board, own):
     board.new_timer("every", id="full", every="1h")
     for name, (text, _) in {**FIELDS, **HOOK, **RETRY}.items():
-        set_field(page, name, text)
-    set_field(page, "secretHeaders", "X-Secret")
+        board.set_field(name, text)
+    board.set_field("secretHeaders", "X-Secret")
     page.run("form.restartable.click(); for (const part of form.querySelectorAll('details')) part.open = true")
     assert page.barriers() == [] and page.overflow("#create") <= 0
     page.shot("dashboard-form")
@@ -116,7 +107,7 @@ def test_a_rule_is_built(page, board, own, chosen, rule):
     page.until(is_shown, told=page.one("#preview").text)
     plain = own.client.post("/v1/schedules/preview?describe=true", {"rrule": rule, "timeZone": "America/New_York"}).json["description"]
     # A rule without a start begins with the second of the request.
-    assert page.one("#preview-plain").text[:-20] == plain[:-20]
+    assert page.one("#preview-plain").text.rpartition("; from ")[0] == plain.rpartition("; from ")[0] != ""
     assert all("here" in item.text for item in page.all("#preview li")), "the reader's zone is not shown"
     assert page.barriers() == []
 

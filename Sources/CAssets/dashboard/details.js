@@ -111,8 +111,12 @@ $("details").querySelector(".buttons").onclick = event => {
   if (name) ask(details.id, name);
 };
 $("details-test").onclick = () => details.test();
-$("details-edit").onclick = () => parts.with(() => editor.open(details.id));
-$("details-duplicate").onclick = () => parts.with(() => editor.open(details.id, true));
+for (const name of ["edit", "duplicate"]) {
+  $(`details-${name}`).onclick = () => {
+    const {id} = details;
+    parts.with(() => editor.open(id, name === "duplicate"));
+  };
+}
 $("details-copy").onclick = () => parts.with(() => copy($("details").querySelector("pre").textContent));
 $("details-feed").onclick = () => {
   feed.filter(details.id);

@@ -64,7 +64,7 @@ function definition() {
     names.reduce((part, name) => part[name] ??= {}, body)[last] = value;
   }
   // Without its address, a webhook that the timer had is taken away.
-  if (editor.before?.webhook && !body.webhook?.url) delete body.webhook;
+  if (editor.task.before?.webhook && !body.webhook?.url) delete body.webhook;
   return body;
 }
 
@@ -90,13 +90,20 @@ function fillIn(json) {
   }
 }
 
+// A member of an object by its own name: `__proto__` and the like are names as others are.
+const memberOf = (object, name) => Object.hasOwn(object, name) ? object[name] : undefined;
+
 // The JSON merge patch that makes `after` of `before`.
 function patchOf(before, after) {
-  const patch = {};
+  const patch = Object.create(null);
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    const [old, now] = [before[name], after[name]];
-    if (JSON.stringify(old) === JSON.stringify(now)) continue;
-    patch[name] = now === undefined ? null : isObject(old) && isObject(now) ? patchOf(old, now) : now;
+    const [old, now] = [memberOf(before, name), memberOf(after, name)];
+    if (isObject(old) && isObject(now)) {
+      const part = patchOf(old, now);
+      if (Object.keys(part).length) patch[name] = part;
+    } else if (JSON.stringify(old) !== JSON.stringify(now)) {
+      patch[name] = now === undefined ? null : now;
+    }
   }
   return patch;
 }
@@ -104,7 +111,7 @@ function patchOf(before, after) {
 // The value that a merge patch makes of another.
 function merged(before, patch) {
   if (!isObject(patch)) return patch;
-  const value = isObject(before) ? {...before} : {};
+  const value = Object.assign(Object.create(null), isObject(before) ? before : {});
   for (const [name, part] of Object.entries(patch)) {
     if (part === null) delete value[name];
     else value[name] = merged(value[name], part);
@@ -119,7 +126,7 @@ const isObject = value => value !== null && typeof value === "object" && !Array.
 // The pointers of what a patch changes, each with the value before and after.
 function changesOf(patch, before, pointer = "") {
   return Object.entries(patch).flatMap(([name, value]) => {
-    const old = isObject(before) ? before[name] : undefined;
+    const old = isObject(before) ? memberOf(before, name) : undefined;
     const path = `${pointer}/${name}`;
     return isObject(value) && isObject(old) ? changesOf(value, old, path) : [[path, old, value]];
   });

@@ -1,12 +1,10 @@
 // The form that makes a timer, changes one, or makes another one like it.
 
 const editor = {
-  // The timer that is changed, null: one is made; its definition as the form had it at first, its version then, and all
-  // of it then, by which it is recognized.
-  id: null,
-  before: null,
-  version: null,
-  whole: "",
+  // The use of the form, a new object each time that it is asked for: the `id` of the timer that is changed, null: one
+  // is made; its definition as the form had it at first, `before`, its `version` then, and the `whole` of it then, by
+  // which it is recognized.
+  task: {id: null},
   // Whether the form has what another timer had.
   isFilled: false,
   // The body that was sent last, and its key: the same body sent again makes no second timer after a lost answer.
@@ -15,7 +13,7 @@ const editor = {
   // Opens the form for a new timer, or with an example.
   create(example = null) {
     if ($("create").open) return;
-    this.id = null;
+    this.task = {id: null};
     if (example || this.isFilled) form.reset();
     this.isFilled = false;
     if (example) {
@@ -29,16 +27,23 @@ const editor = {
     form[form.kind.value].select();
   },
 
-  // Opens the form to change a timer, or to make one like it, which gets no secret: those are never shown.
+  // Opens the form to change a timer, or to make one like it. An answer that comes when the form has been asked for
+  // again, or the sheet of the timer is closed, is dropped.
   async open(id, isCopy = false) {
-    let response;
-    let json;
+    const task = this.task = {id: isCopy ? null : id};
+    const isLate = () => this.task !== task || details.id !== id;
     try {
-      response = await api.open(timerPath(id));
-      json = exact(await response.text());
+      const response = await api.open(timerPath(id));
+      const json = exact(await response.text());
+      if (!isLate()) this.fill(json, isCopy);
     } catch (problem) {
-      return toast(problem.sentence ?? problem.message, true);
+      if (!isLate()) toast(problem.sentence ?? problem.message, true);
     }
+  },
+
+  // Shows the form with what a timer has, but for its secrets: those are never shown.
+  fill(json, isCopy) {
+    const {id, version} = json;
     if (isCopy && json.webhook) {
       const headers = Object.entries(json.webhook.headers ?? {}).filter(([, value]) => value !== "***");
       const isLess = json.webhook.secret || headers.length < Object.keys(json.webhook.headers ?? {}).length;
@@ -47,10 +52,9 @@ const editor = {
     }
     fillIn(json);
     form.elements.id.value = "";
-    Object.assign(this, {isFilled: true, id: isCopy ? null : id, version: json.version, whole: wholeOf(json)});
+    this.isFilled = true;
+    Object.assign(this.task, {version, whole: wholeOf(json), before: definition()});
     this.show(isCopy ? `New timer like ${id}` : `Edit ${id}`, isCopy ? "Create" : "Save");
-    this.before = definition();
-    form.oninput();
     (isCopy ? form.elements.id : form[form.kind.value]).focus();
   },
 
@@ -78,33 +82,35 @@ const editor = {
   // The request that the form stands for; throws a `Problem` where a field can't be read.
   request() {
     const body = definition();
-    if (this.id === null) return {method: "POST", path: "v1/timers", body};
-    const patch = patchOf(this.before, body);
-    if (Object.keys(patchOf(merged(this.before, patch), body)).length) {
+    const {id, before} = this.task;
+    if (id === null) return {method: "POST", path: "v1/timers", body};
+    const patch = patchOf(before, body);
+    if (Object.keys(patchOf(merged(before, patch), body)).length) {
       throw new Problem(400, {detail: "a change can't make a member of an object null", pointer: "/payload"});
     }
-    return {method: "PATCH", path: timerPath(this.id), body: patch};
+    return {method: "PATCH", path: timerPath(id), body: patch};
   },
 
   // Shows the request as a line for a shell, and what it would change.
   showShell() {
-    if (this.id !== null && !this.before) return;
+    const {id, version, before} = this.task;
     let request;
     try {
       request = this.request();
     } catch {
-      // The preview tells of what is half typed.
-      $("create-submit").disabled = this.id !== null;
-      return;
+      // The preview shows the problem, a moment after the last key.
+      $("create-submit").disabled = id !== null;
+      $("changes").hidden = true;
+      return write($("curl"), "");
     }
     const {method, path, body} = request;
     const quoted = text => `'${text.replaceAll("'", "'\\''")}'`;
-    const options = method === "POST" ? [] : ["-X", method, "-H", quoted(`If-Match: "v${this.version}"`)];
+    const options = method === "POST" ? [] : ["-X", method, "-H", quoted(`If-Match: "v${version}"`)];
     if (api.token) options.push("-H", '"Authorization: Bearer $TOKEN"');
     const address = new URL(path, location.href.split("#")[0]).href;
     write($("curl"), ["curl", quoted(address), ...options, "--json", quoted(JSON.stringify(body))].join(" "));
-    if (this.id === null) return;
-    const changes = changesOf(body, this.before);
+    if (id === null) return;
+    const changes = changesOf(body, before);
     $("changes").hidden = false;
     $("create-submit").disabled = !changes.length;
     write($("changes-title"), changes.length ? count(changes.length, "change") : "Nothing is changed yet");
@@ -116,7 +122,7 @@ const editor = {
 
   async send() {
     const {method, path, body} = this.request();
-    if (method === "PATCH") return this.patch(path, body);
+    if (method === "PATCH") return this.patch(this.task, path, body);
     const text = JSON.stringify(body);
     const {sent} = this;
     if (sent.body !== text) {
@@ -128,20 +134,20 @@ const editor = {
   },
 
   // Changes the timer as it was when the form was opened, but for its fires and kicks.
-  async patch(path, body) {
+  async patch(task, path, body) {
     for (let tries = 1;; tries += 1) {
       // The last time no version is named, as in `change`.
-      const headers = tries < MOST_TRIES ? {"If-Match": `"v${this.version}"`} : {};
+      const headers = tries < MOST_TRIES ? {"If-Match": `"v${task.version}"`} : {};
       try {
         return await api.json(path, {method: "PATCH", body: JSON.stringify(body), headers});
       } catch (problem) {
         if (problem.status !== 412 || tries === MOST_TRIES) throw problem;
       }
       const json = exact(await (await api.open(path)).text());
-      if (wholeOf(json) !== this.whole) {
+      if (wholeOf(json) !== task.whole) {
         throw new Problem(412, {detail: "the timer has changed since this form was opened: close it and edit again"});
       }
-      this.version = json.version;
+      task.version = json.version;
     }
   },
 };
@@ -174,10 +180,11 @@ async function preview() {
   let plain = "";
   let word = "";
   try {
+    editor.request();
     if (form[kind].value) {
       const {webhook, ...body} = definition();
       // The secrets of a timer that is changed are not here, so its webhook is judged when it is sent.
-      const options = {method: "POST", body: JSON.stringify(editor.id ? body : {...body, webhook}), signal};
+      const options = {method: "POST", body: JSON.stringify(editor.task.id ? body : {...body, webhook}), signal};
       ({fires, description: plain = ""} = await api.json("v1/schedules/preview?count=5&describe=true", options));
       word = form.start.value ? "Next fires, were it activated now" : "Next fires";
       if (kind === "watchdog") word = fires.length ? "Kicks are expected" : "It fires when it is not kicked.";
@@ -196,7 +203,7 @@ async function preview() {
 function showKind() {
   const shown = `[data-kind~=${form.kind.value}]`;
   for (const part of form.querySelectorAll("div[data-kind], #builder")) part.hidden = !part.matches(shown);
-  for (const label of form.querySelectorAll("[data-new]")) label.parentElement.hidden = editor.id !== null;
+  for (const label of form.querySelectorAll("[data-new]")) label.parentElement.hidden = editor.task.id !== null;
 }
 
 form.oninput = () => {
@@ -211,25 +218,26 @@ form.onsubmit = async event => {
   stopPreview();
   clearErrors(form);
   $("create-submit").disabled = true;
+  const {task} = editor;
+  // Whether the form is still open for what is sent: it may be closed, and opened for another timer, meanwhile.
+  const isOpen = () => editor.task === task && $("create").open;
   try {
     const timer = store.put(await editor.send());
-    $("create").close();
-    toast(editor.id === null ? `${timer.id} is ${timer.state}.` : `${timer.id} is changed.`);
+    if (isOpen()) $("create").close();
+    toast(task.id === null ? `${timer.id} is ${timer.state}.` : `${timer.id} is changed.`);
     if (details.id) return void refresh(details.id);
     store.arrange();
-    if (timer.index >= 0) list.select(timer.index);
+    if (!$("create").open && timer.index >= 0) list.select(timer.index);
   } catch (problem) {
     if (!(problem instanceof Problem)) throw problem;
+    if (!isOpen()) return toast(problem.sentence, true);
     if (problem.type === "/problems/timer-exists") problem.pointer = "/id";
     showErrors(form, problem);
     form.querySelector("[aria-invalid]")?.focus();
   } finally {
-    $("create-submit").disabled = false;
+    if (editor.task === task) $("create-submit").disabled = false;
   }
 };
 
-$("create").addEventListener("close", () => {
-  stopPreview();
-  editor.before = null;
-});
+$("create").addEventListener("close", stopPreview);
 $("curl-copy").onclick = () => copy($("curl").textContent);

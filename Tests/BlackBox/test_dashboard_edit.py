@@ -1,0 +1,94 @@
+"""The dashboard's form as it changes a timer: the patch that it makes, what it refuses, and answers that come late."""
+
+import pytest
+
+from dashboard import Dashboard, board, own, refusing_receiver  # noqa: F401
+from webhooks import SECRET, hooked
+
+
+def editing(page, own, id):
+    """The dashboard with the form open for that timer."""
+    board = Dashboard(page, own.url, f"/#timer={id}").until_live()
+    board.click("#details-edit")
+    until_title(page, f"Edit {id}")
+    return board
+
+
+def until_title(page, title):
+    page.until(lambda: page.run("return document.querySelector('#create[open] #create-title')?.textContent") == title,
+               told=f"the form is not open: {title}")
+
+
+def save(board):
+    board.click("#create-submit")
+    board.page.until(lambda: not board.page.run("return document.querySelector('#create').open"), told=board.text("#create-error"))
+
+
+@pytest.mark.thorough
+def test_members_are_added_to_objects_and_their_order_changes_nothing(page, own, receiver):
+    hooked(own.client, receiver.url(), "job", timer={"labels": {"team": "blue"}, "payload": {"n": 1, "part": {"a": 1, "b": [2]}}})
+    board = editing(page, own, "job")
+    board.set_field("payload", '{"part": {"b": [2], "a": 1}, "n": 1}')
+    assert board.text("#changes-title") == "Nothing is changed yet"
+    board.set_field("method", "PUT")
+    board.set_field("secret", SECRET)
+    board.set_field("labels", "room=7\nteam=blue")
+    board.set_field("payload", '{"__proto__": {"x": 1}, "part": {"c": {}, "b": [2], "a": 1}, "n": 1}')
+    page.until(lambda: board.text("#changes-title") == "5 changes", told=board.text("#changes"))
+    save(board)
+    after = own.client.timer("job")
+    assert after["webhook"]["method"] == "PUT" and after["webhook"]["secret"].endswith(SECRET[-4:])
+    assert after["labels"] == {"team": "blue", "room": "7"}
+    assert after["payload"] == {"n": 1, "part": {"a": 1, "b": [2], "c": {}}, "__proto__": {"x": 1}}
+
+
+@pytest.mark.thorough
+def test_a_null_that_no_patch_can_set_is_refused_in_the_form(page, own):
+    own.client.create(id="job", every="1h", payload={"n": 1})
+    board = editing(page, own, "job")
+    board.set_field("every", "2h")
+    page.until(lambda: board.text("#changes-title") == "1 change")
+    board.set_field("payload", '{"n": null}')
+    page.until(lambda: "can't make a member of an object null" in board.text("#create-form-payload-error"), told="no problem is shown")
+    assert board.text("#curl") == "" and page.run("return document.querySelector('#changes').hidden")
+    assert not page.one("#create-submit").is_enabled()
+    board.set_field("payload", '{"n": 2}')
+    page.until(lambda: board.text("#changes-title") == "2 changes" and board.text("#create-form-payload-error") == "")
+
+
+@pytest.mark.thorough
+def test_answers_that_come_late_leave_the_form_of_another_timer_alone(page, own):
+    for id, every in (("one", "1h"), ("two", "2h")):
+        own.client.create(id=id, every=every)
+    board = Dashboard(page, own.url, "/#timer=one").until_live()
+    page.until(lambda: page.run("return parts.isLoaded"))
+    page.run("""
+        const {open} = api;
+        window.late = {one: [], two: []};
+        window.isLate = true;
+        api.open = async function (path, options) {
+            const response = await open.call(api, path, options);
+            const waits = late[path.split("/").at(-1)];
+            const mustWait = path === "v1/timers/one" && isLate || options?.method === "PATCH";
+            if (mustWait) await new Promise(resolve => waits.push(resolve));
+            return response;
+        }""")
+    board.click("#details-edit")
+    page.until(lambda: page.run("return late.one.length"), told="the form asks for nothing")
+    page.run("details.open('two')")
+    board.click("#details-edit")
+    until_title(page, "Edit two")
+    page.run("for (const go of late.one) go(); isLate = false")
+    assert page.run("return new Promise(go => setTimeout(() => go(form.every.value)))") == "2h"
+    assert board.text("#create-title") == "Edit two"
+    # The answer to a change, once the form is open for another timer.
+    board.set_field("every", "3h")
+    board.click("#create-submit")
+    page.until(lambda: page.run("return late.two.length"), told="nothing is sent")
+    page.run("document.querySelector('#create').close(); details.open('one')")
+    board.click("#details-edit")
+    until_title(page, "Edit one")
+    page.run("late.two.forEach(go => go())")
+    page.until(lambda: "two is changed." in board.text("#notices"))
+    until_title(page, "Edit one")
+    assert own.client.timer("two")["every"] == "3h" and own.client.timer("one")["every"] == "1h"
