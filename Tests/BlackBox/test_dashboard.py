@@ -90,6 +90,7 @@ def test_the_parts_are_those_in_the_project(parts):
     """No browser shows them as a page: they are for the page at / alone."""
     assert parts.body.decode() == joined_page("dashboard/parts")
     assert parts.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert parts.headers["X-Content-Type-Options"] == "nosniff"
     assert len(parts.body) <= PARTS_LIMIT
 
 

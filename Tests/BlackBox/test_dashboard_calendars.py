@@ -70,6 +70,38 @@ def test_a_calendar_is_made_and_changed_and_an_error_is_shown_where_it_is(page, 
     board.click("#calendar-form .primary")
     page.until(lambda: "version" in page.one("#calendar-error").text, told="another client's change is written over")
     assert api.get("/v1/calendars/berlin").json["week"] == WEEK
+    assert json.loads(page.run("return calendars.form.text.value"))["week"] == {"mon": ["10:00-11:00"]}, "the text is lost"
+    board.click("#calendar-form .primary")
+    page.until(lambda: api.get("/v1/calendars/berlin").json["week"] == {"mon": ["10:00-11:00"]}, told="Save is a dead end")
+
+
+@pytest.mark.thorough
+def test_a_week_has_each_day_once_where_the_clocks_change_and_a_strange_zone_is_told(page, own):
+    own.client.put("/v1/calendars/berlin", {"timeZone": "Europe/Berlin", "week": WEEK}).expect(201)
+    Dashboard(page, own.url, "/#view=calendars&calendar=berlin").until_live()
+    shown(page, "berlin")
+    week = """
+        const [now, from, until] = arguments;
+        clock.now = () => Date.parse(now);
+        return weekOf([{from, until}], "Europe/Berlin").map(({spans}) => spans)"""
+    autumn = page.run(week, "2026-10-24T12:00:00Z", "2026-10-24T22:00:00Z", "2026-10-26T23:00:00Z")
+    assert autumn == [[], [[0, 1440]], [[0, 1440]], [], [], [], []]
+    spring = page.run(week, "2027-03-27T12:00:00Z", "2027-03-27T22:30:00Z", "2027-03-29T08:00:00Z")
+    assert spring == [[[1410, 1440]], [[0, 1440]], [[0, 600]], [], [], [], []]
+    page.run("calendars.open = {...calendars.open, timeZone: 'Mars/Base'}; calendars.draw()")
+    page.until(lambda: "Mars/Base" in page.one("#open-words").text)
+
+
+@pytest.mark.thorough
+def test_a_late_list_leaves_a_calendar_that_is_typed(page, own):
+    own.client.put("/v1/calendars/berlin", {"timeZone": "Europe/Berlin", "week": WEEK}).expect(201)
+    board = Dashboard(page, own.url, "/#view=calendars&calendar=berlin").until_live()
+    shown(page, "berlin")
+    define(page, "typed")
+    page.run("return calendars.show()")
+    assert page.run("return calendars.form.text.value") == "typed"
+    page.run("const late = calendars.show(); document.querySelector('#calendar-new').click(); return late")
+    assert page.one("#calendar-form").is_displayed() and page.run("return calendars.form.name.value") == ""
 
 
 @pytest.mark.thorough

@@ -1,6 +1,7 @@
 """The dashboard's form as it changes a timer: the patch that it makes, what it refuses, and answers that come late."""
 
 import pytest
+from selenium.webdriver.common.keys import Keys
 
 from dashboard import Dashboard, board, own, refusing_receiver  # noqa: F401
 from webhooks import SECRET, hooked
@@ -92,3 +93,36 @@ def test_answers_that_come_late_leave_the_form_of_another_timer_alone(page, own)
     page.until(lambda: "two is changed." in board.text("#notices"))
     until_title(page, "Edit one")
     assert own.client.timer("two")["every"] == "3h" and own.client.timer("one")["every"] == "1h"
+
+
+@pytest.mark.thorough
+def test_instants_and_numbers_that_a_field_can_not_show_stay(page, own):
+    own.client.create(id="job", every="1h", until="2040-01-02T03:04:05.678Z")
+    own.client.patch("/v1/timers/job", body=b'{"maxFires": 9007199254740993}').expect(200)
+    board = editing(page, own, "job")
+    assert board.text("#changes-title") == "Nothing is changed yet"
+    assert page.run("return form.maxFires.value") == "9007199254740993"
+    assert '"maxFires": 9007199254740993' in board.text("#details pre"), "the JSON to copy has another number"
+    board.set_field("labels", "team=blue")
+    save(board)
+    after = own.client.timer("job")
+    assert (after["until"], after["maxFires"]) == ("2040-01-02T03:04:05.678Z", 9007199254740993)
+
+
+@pytest.mark.thorough
+def test_a_date_that_is_half_typed_is_refused(page, own):
+    own.client.create(id="job", every="1h", until="2040-01-02T03:04:05Z")
+    board = editing(page, own, "job")
+    page.run("form.until.closest('details').open = true")
+    page.one("#create [name=until]").send_keys(Keys.BACKSPACE)
+    page.until(lambda: "not a whole date" in board.text("#create-form-until-error"), told="the date is taken away without a word")
+    assert not page.one("#create-submit").is_enabled()
+
+
+@pytest.mark.thorough
+def test_numbers_that_an_older_browser_would_change_are_recognized(page, own):
+    own.client.create(id="job", every="1h")
+    editing(page, own, "job")
+    texts = ['{"n": 1, "text": "12345678901234567890"}', "[0.5, -3]", "12345678901234567890", "1.50", "1e400"]
+    page.run("delete JSON.rawJSON")
+    assert page.run("return arguments[0].map(isSafe)", texts) == [True, True, False, False, False]

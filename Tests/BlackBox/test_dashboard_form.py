@@ -14,7 +14,7 @@ from server import ROOT
 FIELDS = {
     "maxFires": ("7", 7), "retain": ("2h", "2h"), "leeway": ("3s", "3s"), "jitter": ("4s", "4s"), "misfireGrace": ("5m", "5m"),
     "misfire": ("all", "all"), "onResume": ("skip", "skip"), "clock": ("continuous", "continuous"), "start": ("manual", "manual"),
-    "labels": ("team=blue", {"team": "blue"}),
+    "labels": ("team=it's $(id) `id`", {"team": "it's $(id) `id`"}), "payload": ('{"it\'s": "a \\"$HOME\\""}', {"it's": 'a "$HOME"'}),
 }
 HOOK = {
     "webhook": ("http://127.0.0.1:1/x", "url"), "method": ("PUT", "method"), "format": ("payload", "format"), "timeout": ("9s", "timeout"),
@@ -114,7 +114,8 @@ def test_a_rule_is_built(page, board, own, chosen, rule):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("chosen, expression", [
-    ({"unit": "minute", "interval": "15"}, "*/15 * * * *"), ({"unit": "hour", "interval": "6", "time": "00:20"}, "20 */6 * * *"),
+    ({"unit": "minute", "step": "15"}, "*/15 * * * *"), ({"unit": "hour", "step": "6", "time": "00:20"}, "20 */6 * * *"),
+    ({"unit": "hour", "step": "20", "time": "00:20"}, "20 * * * *"),
     ({"unit": "day", "time": "03:00"}, "0 3 * * *"), ({"unit": "week", "days": ["MO", "FR"], "time": "09:05:30"}, "30 5 9 * * MON,FRI"),
     ({"unit": "month", "which": "2", "days": ["TU"], "time": "08:00"}, "0 8 * * TUE#2"),
     ({"unit": "month", "which": "-1", "days": ["FR"], "time": "17:00"}, "0 17 * * FRIL"),
@@ -141,13 +142,19 @@ def test_parts_of_another_version_do_nothing_and_are_told(page, board):
     page.run("""
         const {open} = api;
         api.open = (path, options) => {
-            const parts = "<style>h1 { display: none }</style><script>document.title = 'taken'</script>";
-            return path === "dashboard-parts" ? new Response(parts) : open.call(api, path, options);
+            const parts = "<style>h1 { display: none }</style><section>Debris</section><script>document.title = 'taken'</script>";
+            if (path !== "dashboard-parts") return open.call(api, path, options);
+            window.cacheOfParts = options.cache;
+            return new Response(parts);
         };
         window.mend = () => { api.open = open };""")
     board.click("#new")
     board.until_alert("The server has another version of this page")
     assert page.driver.title == "timerd" and page.one("h1").is_displayed()
+    assert page.run("return document.querySelector('#parts')") is None and page.run("return cacheOfParts") == "no-cache"
+    board.click(".top nav a", text="Calendars")
+    page.until(lambda: len([text for text in board.alerts() if "another version" in text]) == 2, told=f"{board.alerts()}")
+    assert page.one("#timers").is_displayed(), "the list is gone, and nothing is in its place"
     page.run("mend()")
     board.new_timer("after")
     until_preview(page, 1)

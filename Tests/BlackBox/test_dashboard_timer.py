@@ -167,3 +167,58 @@ def test_a_test_of_one_webhook_leaves_the_button_of_another(page, board, own, re
     board.keys(Keys.ESCAPE)
     opened(board, "two", "#details-test:not([hidden])")
     page.until(lambda: page.one("#details-test").is_enabled(), told="the test of one timer disables that of another")
+
+
+@pytest.mark.thorough
+def test_a_history_that_is_asked_for_twice_or_lost_has_each_event_once(page, board, own):
+    for id in ("one", "two"):
+        own.client.create(id=id, every="1h")
+    opened(board, "one")
+    once = history(page)
+    page.run("for (const id of ['one', 'two', 'one']) about.show(id); return new Promise(go => setTimeout(go))")
+    page.until(lambda: page.run("return !about.past.isRead"))
+    assert history(page) == once
+    # The events after the newest one are no longer kept.
+    page.run("""
+        const {readPage} = about;
+        about.readPage = async past => {
+            about.readPage = readPage;
+            throw new Problem(410, {});
+        };
+        return about.readPast()""")
+    assert history(page) == once and page.run("return about.past.hasMore") is False
+
+
+@pytest.mark.thorough
+def test_a_history_that_is_not_read_to_its_end_says_up_to_when_it_goes(page, board, own):
+    own.client.create(id="beat", every="5ms", maxFires=2)
+    event(own.client, "beat", "completed")
+    opened(board, "beat", "#past tr:nth-child(5)")
+    page.until(lambda: page.one("#late-words").text.startswith("2 fires"))
+    page.run("about.past.hasMore = true; about.tell('')")
+    at = page.run("return zonedText(Date.parse(about.past.events.at(-1).at), ZONE)")
+    assert page.one("#late-words").text == f"Up to {at}: later events are not read yet."
+
+
+@pytest.mark.thorough
+def test_the_next_fires_go_with_the_time_and_survive_a_failure(page, board, own):
+    own.client.create(id="job", every="1h")
+    opened(board, "job", "#next li:nth-child(10)")
+    assert page.one("#next small").text.startswith("in 59m")
+    page.run("const {now} = clock; clock.now = () => now.call(clock) + 1800000")
+    page.until(lambda: page.one("#next small").text.startswith("in 29m"), told=page.one("#next").text)
+    asked = page.run("""
+        const {json} = api;
+        window.asked = 0;
+        api.json = async (path, options) => {
+            if (!path.includes("/next?")) return json.call(api, path, options);
+            asked += 1;
+            throw new Problem(503, {});
+        };
+        about.nextVersion = null;
+        about.render();
+        return new Promise(go => setTimeout(go)).then(() => {
+            for (let frame = 0; frame < 9; frame += 1) about.render();
+            return asked;
+        })""")
+    assert asked == 1, "each frame asks again"

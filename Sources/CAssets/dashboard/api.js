@@ -25,7 +25,7 @@ const api = {
 
   // Sends a request and returns a good response; throws a `Problem` for any other. After a 401 another credential is
   // asked for, with which the request is sent again. A request that brings a `token` only tries that.
-  async open(path, {method = "GET", body, headers = {}, signal, token, keepalive, limitMs = 20000} = {}) {
+  async open(path, {method = "GET", body, headers = {}, signal, token, keepalive, limitMs = 20000, cache} = {}) {
     if (body) headers["Content-Type"] = "application/json";
     const size = keepalive && body ? body.length : 0;
     for (;;) {
@@ -39,7 +39,7 @@ const api = {
       if (isKept) this.kept += size;
       try {
         const limit = signal ?? AbortSignal.timeout(limitMs);
-        const options = {method, body, headers, keepalive: isKept, cache: "no-store", signal: limit};
+        const options = {method, body, headers, keepalive: isKept, cache: cache ?? "no-store", signal: limit};
         response = await fetch(path, options);
       } catch (error) {
         throw signal?.aborted ? error : new Problem(0, {detail: "the server can't be reached"});
@@ -59,11 +59,24 @@ const api = {
   async json(path, options) {
     return parsed(await this.open(path, options));
   },
+
+  // The JSON of an answer, with its numbers as they are spelled in it.
+  async exact(path) {
+    const text = await (await this.open(path)).text().catch(breakOff);
+    return exact(text);
+  },
 };
 
-// The JSON of an answer, which may break off.
-const parsed = response => response.json().catch(() => {
+// An answer may break off.
+const breakOff = () => {
   throw new Problem(0, {detail: "the connection was lost"});
+};
+const parsed = response => response.json().catch(breakOff);
+
+// The JSON of a text, with numbers spelled as they are there, in browsers that can keep that.
+const exact = text => JSON.parse(text, (name, value, {source} = {}) => {
+  const isOther = typeof value === "number" && source !== undefined && String(value) !== source;
+  return isOther && JSON.rawJSON ? JSON.rawJSON(source) : value;
 });
 
 const timerPath = id => `v1/timers/${encodeURIComponent(id)}`;

@@ -103,7 +103,7 @@ function showLabel(label) {
 
 $("details").onclose = () => {
   details.id = null;
-  if (parts.isLoaded) about.id = null;
+  if (parts.isLoaded) about.past = null;
   route.note({timer: ""});
 };
 $("details").querySelector(".buttons").onclick = event => {

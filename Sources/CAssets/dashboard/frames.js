@@ -15,10 +15,11 @@ function changed(isStale = true) {
 // Milliseconds between two arrangements: sorting and filtering take a tenth of the time at most, and where that would
 // delay frames, as with tens of thousands of timers, they do so with less than one frame in a hundred.
 const arrangePause = () => cost > 8 ? Math.min(5000, 60 * cost) : Math.max(100, 10 * cost);
+const mayArrange = () => store.isStale && performance.now() - arrangedAt > arrangePause();
 
 function frame() {
   isFrameAsked = false;
-  if (store.isStale && !list.isHeld() && performance.now() - arrangedAt > arrangePause()) arrange();
+  if (mayArrange() && !list.isHeld()) arrange();
   list.render();
   details.render();
   bulk.render();
@@ -61,7 +62,7 @@ setInterval(() => {
   if (store.isStale) changed();
   if (ticks % 10 === 1) {
     if (store.only === "overdue" && !isGone()) changed();
-    if (store.isStale && list.isHeld()) arrange(true);
+    if (mayArrange() && list.isHeld()) arrange(true);
     charts.render();
     health.render();
     details.render();

@@ -20,18 +20,20 @@ const parts = {
   // Style and script become elements of this page, whose policy names them by the hashes of their texts: those of
   // another version would have no effect.
   async load() {
-    const text = await (await api.open("dashboard-parts")).text();
+    const text = await (await api.open("dashboard-parts", {cache: "no-cache"})).text();
     const page = new DOMParser().parseFromString(text, "text/html");
     const [style, script] = ["style", "script"].map(name => page.querySelector(name));
     script.remove();
     dressFields(page);
     access.limit(page);
     page.querySelectorAll("dialog").forEach(dressDialog);
-    $("parts")?.remove();
     document.body.append(make("div", {id: "parts"}, style, ...page.body.children));
     $("parts").append(make("script", {}, script.textContent));
     const detail = "the server has another version of this page: load it";
-    if (typeof editor === "undefined") throw new Problem(0, {detail});
+    if (typeof editor === "undefined") {
+      $("parts").remove();
+      throw new Problem(0, {detail});
+    }
     this.isLoaded = true;
   },
 };

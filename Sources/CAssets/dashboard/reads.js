@@ -14,7 +14,7 @@ function refresh(id) {
 async function read(id) {
   let failure = null;
   try {
-    const json = await api.json(timerPath(id));
+    const json = await api.exact(timerPath(id));
     store.learn(json);
     if (details.id === id) details.json = json;
   } catch (problem) {

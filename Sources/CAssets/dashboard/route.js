@@ -51,13 +51,19 @@ const route = {
   // Shows the list that the address names, in the place of the others.
   showView() {
     const view = this.get("view");
-    for (const name of ["deliveries", "calendars"]) document.body.classList.toggle(`in-${name}`, view === name);
+    document.body.classList.toggle("in-deliveries", view === "deliveries");
+    if (view !== "calendars") document.body.classList.remove("in-calendars");
     for (const link of document.querySelectorAll(".top nav a")) {
       const isHere = (new URLSearchParams(link.hash.slice(1)).get("view") ?? "") === view;
       isHere ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
     }
     deliveries.show();
-    if (view === "calendars") parts.with(() => calendars.show());
+    if (view !== "calendars") return;
+    parts.with(() => {
+      if (this.get("view") !== view) return;
+      document.body.classList.add("in-calendars");
+      calendars.show();
+    });
   },
 };
 

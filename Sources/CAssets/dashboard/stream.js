@@ -63,6 +63,8 @@ const watch = {
           this.mustList = true;
           throw error;
         });
+        // The listing tells nothing of what was before it.
+        if (parts.isLoaded) about.readPast();
       }
     } finally {
       const {held} = this;

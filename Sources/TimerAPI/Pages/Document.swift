@@ -19,6 +19,7 @@ struct Document {
     func fill(_ exchange: Exchange) {
         exchange.response.add("Cache-Control", "no-cache")
         exchange.response.add("ETag", tag)
+        exchange.response.add("X-Content-Type-Options", "nosniff")
         if let value = exchange.list("if-none-match"), Conditions.ifNoneMatch(value, names: tag) {
             exchange.response.status = 304
         } else {

@@ -58,7 +58,6 @@ struct HTMLPage {
     /// Fills the response with the page, or with 304 if the client has it.
     func fill(_ exchange: Exchange) {
         exchange.response.add("Content-Security-Policy", policy)
-        exchange.response.add("X-Content-Type-Options", "nosniff")
         exchange.response.add("Referrer-Policy", "no-referrer")
         document.fill(exchange)
     }

@@ -5,6 +5,8 @@
 const MOST_PAST = 5000;
 const MOST_PAST_READS = 10;
 const MOST_PAST_SHOWN = 300;
+// The pause after a failure to read the next fires.
+const NEXT_PAUSE_MS = 5000;
 
 // The values that a timer has where its definition does not say otherwise; they are not told.
 const DEFAULTS = {
@@ -20,20 +22,24 @@ const TOLD = {
 const INSTANTS = new Set(["from", "until", "lastFiredAt", "lastKickedAt", "createdAt", "updatedAt"]);
 
 const about = {
-  // The timer that is told of, its newest event that was read, its events, and whether there are more to read.
-  id: null,
-  at: "",
-  events: [],
-  hasMore: false,
-  // The read under way, and the pause before the next.
-  reading: null,
+  // The history of the timer that is told of, null: none. It is a new object each time that a timer is shown: `id`, the
+  // newest event that was read `at`, its `events`, whether there are more to read, and whether that is under way.
+  past: null,
+  // The pause before the next read.
   pause: null,
-  // The version whose next fires are shown.
+  // The version whose next fires are shown or read, the fires, and the second in which they were drawn.
   nextVersion: null,
+  fires: [],
+  drawnAt: 0,
+
+  get id() {
+    return this.past?.id ?? null;
+  },
 
   // Tells of a timer, all anew.
   show(id) {
-    Object.assign(this, {id, at: "", events: [], hasMore: false, nextVersion: null});
+    const past = {id, at: "", events: [], hasMore: false, isRead: false};
+    Object.assign(this, {past, nextVersion: null, fires: []});
     $("past").replaceChildren();
     $("next").replaceChildren();
     for (const part of ["late-words", "next-plain"]) write($(part), "");
@@ -48,6 +54,11 @@ const about = {
     const key = json ? JSON.stringify(json) : "";
     renew($("facts"), key, () => json ? this.facts(json) : []);
     if (json && json.version !== this.nextVersion) this.readNext(json);
+    const second = Math.floor(clock.now() / 1000);
+    if (!this.fires.length || second === this.drawnAt) return;
+    this.drawnAt = second;
+    tickFires($("next"), this.fires);
+    this.draw(this.fires.map(text => Date.parse(text)));
   },
 
   facts(json) {
@@ -67,7 +78,8 @@ const about = {
     for (const [name, word] of Object.entries(TOLD)) {
       const value = json[name];
       if (value === null || value === undefined || value === false || value === DEFAULTS[name]) continue;
-      tell(word, INSTANTS.has(name) ? when(value) : value === true ? "yes" : String(value));
+      const text = typeof value === "string" ? value : JSON.stringify(value);
+      tell(word, INSTANTS.has(name) ? when(value) : value === true ? "yes" : text);
     }
     if (json.webhook) tell("Webhook", `${json.webhook.method} ${json.webhook.url}`);
     tell("Made", when(json.createdAt));
@@ -76,18 +88,22 @@ const about = {
   },
 
   async readNext(json) {
-    const {id} = this;
+    const {past} = this;
+    const isLate = () => this.past !== past || this.nextVersion !== json.version;
     this.nextVersion = json.version;
     try {
-      const {fires, description = ""} = await api.json(`${timerPath(id)}/next?count=10&describe=true`);
-      if (this.id !== id) return;
+      const {fires, description = ""} = await api.json(`${timerPath(past.id)}/next?count=10&describe=true`);
+      if (isLate()) return;
+      this.fires = fires;
       $("next-box").hidden = !fires.length;
       write($("next-plain"), description);
       $("next").replaceChildren(...fireItems(fires, json.timeZone));
       this.draw(fires.map(text => Date.parse(text)));
     } catch {
-      // The timer is gone, which is said above, or the next version is read.
-      this.nextVersion = null;
+      // The timer is gone, which is said above, or the fires are read again.
+      setTimeout(() => {
+        if (!isLate()) this.nextVersion = null;
+      }, NEXT_PAUSE_MS);
     }
   },
 
@@ -105,50 +121,55 @@ const about = {
     if (event.timer !== this.id) return;
     this.pause ??= setTimeout(() => {
       this.pause = null;
-      if (this.reading === this.id) this.take(event);
-      else if (!this.hasMore) this.readPast();
+      if (this.past?.isRead) this.take(event);
+      else if (!this.past?.hasMore) this.readPast();
     }, 300);
   },
 
-  // Reads on from the newest event that was read.
-  async readPast() {
-    const {id} = this;
-    if (!id || this.reading === id) return;
-    this.reading = id;
+  // Reads on from the newest event that was read; where the events after it are no longer kept, all anew.
+  async readPast(isAgain = false) {
+    const {past} = this;
+    if (!past || past.isRead) return;
     let words = "";
+    let isLost = false;
+    Object.assign(past, {isRead: true, hasMore: true});
     try {
-      this.hasMore = true;
-      for (let reads = 0; this.id === id && this.hasMore && reads < MOST_PAST_READS; reads += 1) {
-        await this.readPage(id);
+      for (let reads = 0; this.past === past && past.hasMore && reads < MOST_PAST_READS; reads += 1) {
+        await this.readPage(past);
       }
     } catch (problem) {
-      this.hasMore = false;
+      past.hasMore = false;
+      isLost = problem.status === 410 && !isAgain;
       words = problem.status === 404 ? "Its history is no longer kept." : problem.sentence ?? "";
     } finally {
-      if (this.reading === id) this.reading = null;
+      past.isRead = false;
     }
-    if (this.id === id) this.tell(words);
+    if (this.past !== past) return;
+    if (!isLost) return this.tell(words);
+    Object.assign(past, {at: "", events: []});
+    await this.readPast(true);
   },
 
   // Reads the next events, from the oldest on: the log can't be read backwards.
-  async readPage(id) {
-    const {at} = this;
-    const since = at && `&since=${encodeURIComponent(at)}`;
-    const path = `${timerPath(id)}/events?follow=false&limit=${MOST_PAST}${since}`;
+  async readPage(past) {
+    const since = past.at && `&since=${encodeURIComponent(past.at)}`;
+    const path = `${timerPath(past.id)}/events?follow=false&limit=${MOST_PAST}${since}`;
     let read = 0;
     for await (const events of pieces(await api.open(path, {headers: {...LINES}}))) {
-      if (this.id !== id) return;
+      if (this.past !== past) return;
       read += events.length;
-      this.events = this.events.concat(events).slice(-MOST_PAST_SHOWN);
-      this.at = events.at(-1)?.id ?? this.at;
+      past.events = past.events.concat(events).slice(-MOST_PAST_SHOWN);
+      past.at = events.at(-1)?.id ?? past.at;
     }
-    this.hasMore = read === MOST_PAST;
+    past.hasMore = read === MOST_PAST;
   },
 
   tell(words) {
-    $("past-more").hidden = !this.hasMore;
-    write($("late-words"), words || this.lateWords());
-    $("past").replaceChildren(...this.events.toReversed().map(event => make("tr", {"data-type": event.type},
+    const {events, hasMore} = this.past;
+    $("past-more").hidden = !hasMore;
+    const until = hasMore && `Up to ${zonedText(Date.parse(events.at(-1).at), ZONE)}: later events are not read yet.`;
+    write($("late-words"), words || until || this.lateWords());
+    $("past").replaceChildren(...events.toReversed().map(event => make("tr", {"data-type": event.type},
       make("td", {}, day.format(Date.parse(event.at)), ":", String(new Date(event.at).getSeconds()).padStart(2, "0")),
       make("td", {}, event.type), make("td", {}, this.more(event)), make("td", {}, event.by ?? ""))));
   },
@@ -162,8 +183,8 @@ const about = {
 
   // How late the fires of the history were that the schedule made.
   lateWords() {
-    const late = this.events.filter(({type, reason}) => type === "fired" && (reason === "due" || reason === "stalled"))
-      .map(({latenessUs}) => latenessUs).sort((a, b) => a - b);
+    const isLate = ({type, reason}) => type === "fired" && (reason === "due" || reason === "stalled");
+    const late = this.past.events.filter(isLate).map(({latenessUs}) => latenessUs).sort((a, b) => a - b);
     if (!late.length) return "";
     const [half, most] = [late[Math.floor(late.length / 2)], late.at(-1)].map(micros);
     return `${count(late.length, "fire")} by the schedule: half at most ${half} late, the latest ${most}`;

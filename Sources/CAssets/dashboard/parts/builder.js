@@ -1,6 +1,8 @@
 // Choices from which a cron expression or a recurrence rule is built.
 
 const DAYS = {MO: "Monday", TU: "Tuesday", WE: "Wednesday", TH: "Thursday", FR: "Friday", SA: "Saturday", SU: "Sunday"};
+// A step of a cron field starts anew with each hour or day, so that only a divisor of it repeats evenly.
+const STEPS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30];
 const CRON_DAYS = {MO: "MON", TU: "TUE", WE: "WED", TH: "THU", FR: "FRI", SA: "SAT", SU: "SUN"};
 
 const builder = {
@@ -40,9 +42,8 @@ const builder = {
   // The choices as a cron expression.
   cron() {
     const [unit, which] = [this.value("unit"), this.value("which")];
-    const interval = Number(this.value("interval")) || 1;
     const {hour, minute, second} = this.time();
-    const step = interval > 1 ? `*/${interval}` : "*";
+    const step = this.value("step") === "1" ? "*" : `*/${this.value("step")}`;
     if (unit === "minute") return `${step} * * * *`;
     if (unit === "hour") return `${minute} ${step} * * *`;
     const days = (this.days().length ? this.days() : ["MO"]).map(name => CRON_DAYS[name]);
@@ -72,11 +73,15 @@ const builder = {
     }
     if ($("by-unit").selectedOptions[0]?.disabled) $("by-unit").value = "day";
     const unit = this.value("unit");
+    for (const option of $("by-step").options) {
+      option.hidden = option.disabled = (unit === "hour" ? 24 : 60) % option.value !== 0;
+    }
+    if ($("by-step").selectedOptions[0]?.disabled) $("by-step").value = 1;
     const isLong = unit === "month" || unit === "year";
     const isShort = unit === "minute" || unit === "hour";
     const which = this.value("which");
     const shown = {
-      interval: !isCron || isShort, month: unit === "year", which: isLong, day: isLong && which === "day",
+      interval: !isCron, step: isCron && isShort, month: unit === "year", which: isLong, day: isLong && which === "day",
       time: unit !== "minute", end: !isCron, count: !isCron && this.value("end") === "COUNT",
       until: !isCron && this.value("end") === "UNTIL",
     };
@@ -89,6 +94,7 @@ for (let month = 0; month < 12; month += 1) {
   const name = new Date(2000, month, 1).toLocaleString(undefined, {month: "long"});
   $("by-month").append(make("option", {value: month + 1}, name));
 }
+for (const value of STEPS) $("by-step").append(make("option", {value}, value));
 for (const [value, name] of Object.entries(DAYS)) {
   const box = make("input", {type: "checkbox", value, checked: value === "MO"});
   $("by-days").append(make("label", {className: "check"}, box, name));

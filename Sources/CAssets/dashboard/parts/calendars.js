@@ -9,10 +9,14 @@ const calendars = {
   // The calendars by name, and the one that is open, null: none, or a new one.
   all: new Map(),
   open: null,
+  // The definition as the form had it at first, and the latest listing, which older answers do not take the place of.
+  text: "",
+  turn: null,
 
-  // Lists the calendars, and opens the one that the address names.
+  // Lists the calendars, and opens the one that the address names then, unless it is open and changed in the form.
   async show() {
-    const name = route.get("calendar");
+    const turn = this.turn = {};
+    let words;
     try {
       let cursor = "";
       const all = new Map();
@@ -21,18 +25,22 @@ const calendars = {
         for (const calendar of page.calendars) all.set(calendar.name, calendar);
         cursor = page.next;
       }
-      this.all = all;
-      write($("calendars-note"), all.size ? "" : "There are no calendars yet.");
+      if (this.turn === turn) this.all = all;
+      words = all.size ? "" : "There are no calendars yet.";
     } catch (problem) {
-      write($("calendars-note"), problem.sentence ?? "");
+      words = problem.sentence ?? problem.message;
     }
+    if (this.turn !== turn) return;
+    write($("calendars-note"), words);
+    const name = route.get("calendar");
     $("calendars-list").replaceChildren(...[...this.all.values()].map(calendar => {
       const link = make("a", {href: route.with({view: "calendars", calendar: calendar.name})}, calendar.name);
       if (calendar.name === name) link.setAttribute("aria-current", "true");
       return make("li", {}, link, make("small", {}, ` ${calendar.timeZone}`));
     }));
-    if (this.all.has(name)) this.edit(this.all.get(name));
-    else if (!this.all.has(this.open?.name)) this.form.hidden = true;
+    const isTyped = !this.form.hidden && this.open?.name === name && this.form.text.value !== this.text;
+    if (this.all.has(name)) isTyped || this.edit(this.all.get(name));
+    else if (this.open && !this.all.has(this.open.name)) this.form.hidden = true;
   },
 
   // Opens a calendar in the form; null: a new one.
@@ -45,6 +53,7 @@ const calendars = {
     // The intervals of a day stand on one line.
     const text = JSON.stringify({timeZone, week, dates}, null, 2);
     this.form.text.value = text.replace(/\[[^\]]*\]/g, list => list.replace(/\s*\n\s*/g, "").replaceAll(",", ", "));
+    this.text = this.form.text.value;
     this.form.text.readOnly = !access.may("write");
     clearErrors(this.form);
     $("calendar-delete").disabled = calendar === null;
@@ -67,7 +76,7 @@ const calendars = {
       $("open-week").replaceChildren(...days.map(day => this.day(day)));
       write($("open-words"), `Open hours of the next seven days, ${open.timeZone}`);
     } catch (problem) {
-      write($("open-words"), problem.sentence ?? "");
+      if (this.open === open) write($("open-words"), problem.sentence ?? problem.message);
     }
   },
 
@@ -88,25 +97,40 @@ const calendars = {
   async save() {
     const {open} = this;
     const name = this.form.name.value.trim();
+    const {value: text} = this.form.text;
     clearErrors(this.form);
     try {
       if (!name) throw new Problem(400, {detail: "a calendar has a name", pointer: "/name"});
       const headers = open ? {"If-Match": `"v${open.version}"`} : {"If-None-Match": "*"};
-      const options = {method: "PUT", body: this.form.text.value, headers};
+      const options = {method: "PUT", body: text, headers};
       const calendar = await api.json(`v1/calendars/${encodeURIComponent(name)}`, options);
       toast(`${name} is saved.`);
-      this.open = calendar;
-      route.note({calendar: name});
+      if (this.open === open) {
+        Object.assign(this, {open: calendar, text});
+        route.note({calendar: name});
+      }
       await this.show();
     } catch (problem) {
-      this.complain(problem);
+      if (this.open !== open) return toast(`${name}: ${problem.sentence ?? problem.message}`, true);
+      if (open && problem.status === 412) await this.readAgain(open, problem);
+      if (this.form.name.value.trim() === name) this.complain(problem);
     }
+  },
+
+  // Reads the version of a calendar that another client has changed, so that the text can be saved in its place.
+  async readAgain(open, problem) {
+    const now = await api.json(`v1/calendars/${encodeURIComponent(open.name)}`).catch(failure => failure);
+    if (this.open !== open || (now instanceof Error && now.status !== 404)) return;
+    this.open = now instanceof Error ? null : now;
+    $("calendar-delete").disabled = this.open === null;
+    const what = this.open ? "saved another version of it" : "deleted it";
+    problem.message = `another client has ${what} meanwhile: Save puts this text in its place`;
   },
 
   // Shows a problem, and selects the part of the text that its pointer names.
   complain(problem) {
     const error = this.form.querySelector("p.error");
-    const isTaken = problem.status === 412 && !this.open;
+    const isTaken = problem.status === 412 && !this.form.name.readOnly;
     const words = isTaken ? "There is such a calendar already." : problem.sentence ?? problem.message;
     write(error, problem.pointer ? `${problem.pointer}: ${words}` : words);
     const field = problem.pointer === "/name" || isTaken ? this.form.name : this.form.text;
@@ -135,29 +159,33 @@ const calendars = {
   },
 };
 
-// The day and the minute of it that an instant is in a zone.
-function dayOf(ms, zone) {
-  const parts = new Intl.DateTimeFormat("en-GB", {...ZONED, timeZone: zone}).formatToParts(ms);
+// The day and the minute of it that an instant is, by a format in the calendar's zone.
+function dayOf(ms, format) {
+  const parts = format.formatToParts(ms);
   const {weekday, day: number, month, year, hour, minute} = Object.fromEntries(parts.map(Object.values));
   const title = `${weekday} ${number} ${month}`;
   return {title, key: `${title} ${year}`, minutes: 60 * hour + Number(minute)};
 }
 
-// The seven days from today in a zone, each with the spans of minutes of it that are open.
+// The seven days from today in a zone, each with the spans of minutes of it that are open. Steps of half a day skip no
+// day, whatever the clocks do.
 function weekOf(hours, zone) {
+  const format = new Intl.DateTimeFormat("en-GB", {...ZONED, timeZone: zone});
   const days = new Map();
   for (let ms = clock.now(); days.size < 7; ms += DAY_MS / 2) {
-    const {key, title} = dayOf(ms, zone);
+    const {key, title} = dayOf(ms, format);
     if (!days.has(key)) days.set(key, {title, spans: []});
   }
   for (const {from, until} of hours) {
     const [start, end] = [Date.parse(from), Date.parse(until)];
-    const last = dayOf(end, zone);
-    for (let ms = start; ; ms += DAY_MS) {
-      const {key, minutes} = dayOf(Math.min(ms, end), zone);
+    const last = dayOf(end, format);
+    let before = "";
+    for (let ms = start; ; ms += DAY_MS / 2) {
+      const {key, minutes} = dayOf(Math.min(ms, end), format);
       const isLast = key === last.key;
       const reach = [ms === start ? minutes : 0, isLast ? last.minutes : 1440];
-      if (reach[1] > reach[0]) days.get(key)?.spans.push(reach);
+      if (key !== before && reach[1] > reach[0]) days.get(key)?.spans.push(reach);
+      before = key;
       if (isLast) break;
     }
   }

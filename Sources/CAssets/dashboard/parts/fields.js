@@ -2,11 +2,9 @@
 
 const form = $("create-form");
 
-// The JSON of a text, with numbers spelled as they are there, in browsers that can keep that.
-const exact = text => JSON.parse(text, (name, value, {source} = {}) => {
-  const isOther = typeof value === "number" && source !== undefined && String(value) !== source;
-  return isOther && JSON.rawJSON ? JSON.rawJSON(source) : value;
-});
+// Whether this browser reads and writes the numbers of a JSON text without a change.
+const isSafe = text => Boolean(JSON.rawJSON) || (text.replace(/"(\\.|[^"\\])*"/g, "").match(/-?\d[\d.eE+-]*/g) ?? [])
+  .every(number => String(Number(number)) === number && number.replace(/\D/g, "").length < 16);
 
 const lines = text => text.split("\n").map(line => line.trim()).filter(Boolean);
 
@@ -20,7 +18,7 @@ const unnamed = (value, mark) => Object.entries(value).map(pair => pair.join(mar
 // How a field of a type is read from its text, and written to it.
 const TYPES = {
   text: [text => text, String],
-  number: [text => decimal(text), String],
+  number: [text => decimal(text), JSON.stringify],
   lines: [lines, value => value.join("\n")],
   numbers: [text => lines(text).map(decimal), value => value.join("\n")],
   some: [text => lines(text).length > 1 ? lines(text) : text, value => [value].flat().join("\n")],
@@ -31,7 +29,10 @@ const TYPES = {
 };
 
 // A number, or what was typed instead: the server says what is wrong with it.
-const decimal = text => /^-?\d{1,15}(\.\d{1,9})?$/.test(text) ? Number(text) : text;
+function decimal(text) {
+  if (/^-?\d{1,15}(\.\d{1,9})?$/.test(text)) return Number(text);
+  return /^-?[1-9]\d*(\.\d+)?(e[-+]?\d+)?$/i.test(text) ? exact(text) : text;
+}
 
 // An instant in the reader's local time, as a field for it takes it.
 function localText(value) {
@@ -41,15 +42,20 @@ function localText(value) {
 
 const typeOf = input => TYPES[input.dataset.type ?? input.type] ?? TYPES.text;
 
-// The value of a field; undefined where it is empty.
+// The value of a field; undefined where it is empty. A local time may be less exact than the instant that it was made
+// from, which an untouched field keeps.
 function valueOf(input) {
   if (input.type === "checkbox") return input.checked || undefined;
   const text = input.value.trim();
+  const pointer = `/${pathOf(input).replaceAll(".", "/")}`;
+  if (input.validity.badInput) throw new Problem(400, {detail: "this is not a whole date with a time", pointer});
   if (!text) return undefined;
+  const {instant, shown} = input.dataset;
+  if (instant && shown === text) return instant;
   try {
     return typeOf(input)[0](text);
   } catch (error) {
-    throw new Problem(400, {detail: error.message, pointer: `/${pathOf(input).replaceAll(".", "/")}`});
+    throw new Problem(400, {detail: error.message, pointer});
   }
 }
 
@@ -68,6 +74,10 @@ function definition() {
   return body;
 }
 
+form.addEventListener("reset", () => {
+  for (const input of form.querySelectorAll("[data-instant]")) delete input.dataset.instant;
+});
+
 // Fills the form with a definition. Values that are the defaults may be there or not.
 function fillIn(json) {
   const kind = ["watchdog", "cron", "rrule", "every", "at", "after"].find(name => json[name]) ?? "after";
@@ -85,6 +95,7 @@ function fillIn(json) {
       continue;
     }
     input.value = typeOf(input)[1](value);
+    if (input.type === "datetime-local") Object.assign(input.dataset, {instant: value, shown: input.value});
     // The default of a choice is its first option, which has no value.
     if (input.tagName === "SELECT" && input.selectedIndex < 0) input.selectedIndex = 0;
   }

@@ -36,6 +36,14 @@ function fireItems(fires, zone) {
   });
 }
 
+// Brings a list of fires up to date with the time.
+function tickFires(list, fires) {
+  const now = clock.now();
+  fires.forEach((text, index) => {
+    write(list.children[index].querySelector("small"), `in ${span(Math.max(0, Date.parse(text) - now))}`);
+  });
+}
+
 // Copies a text, and says so.
 async function copy(text) {
   try {

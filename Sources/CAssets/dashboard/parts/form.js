@@ -33,8 +33,7 @@ const editor = {
     const task = this.task = {id: isCopy ? null : id};
     const isLate = () => this.task !== task || details.id !== id;
     try {
-      const response = await api.open(timerPath(id));
-      const json = exact(await response.text());
+      const json = await api.exact(timerPath(id));
       if (!isLate()) this.fill(json, isCopy);
     } catch (problem) {
       if (!isLate()) toast(problem.sentence ?? problem.message, true);
@@ -85,9 +84,12 @@ const editor = {
     const {id, before} = this.task;
     if (id === null) return {method: "POST", path: "v1/timers", body};
     const patch = patchOf(before, body);
-    if (Object.keys(patchOf(merged(before, patch), body)).length) {
-      throw new Problem(400, {detail: "a change can't make a member of an object null", pointer: "/payload"});
-    }
+    const refuse = detail => {
+      throw new Problem(400, {detail, pointer: "/payload"});
+    };
+    const rest = patchOf(merged(before, patch), body);
+    if (Object.keys(rest).length) refuse("a change can't make a member of an object null");
+    if (patch.payload && !isSafe(form.payload.value)) refuse("this browser can't send its numbers as they are");
     return {method: "PATCH", path: timerPath(id), body: patch};
   },
 
@@ -108,7 +110,7 @@ const editor = {
     const options = method === "POST" ? [] : ["-X", method, "-H", quoted(`If-Match: "v${version}"`)];
     if (api.token) options.push("-H", '"Authorization: Bearer $TOKEN"');
     const address = new URL(path, location.href.split("#")[0]).href;
-    write($("curl"), ["curl", quoted(address), ...options, "--json", quoted(JSON.stringify(body))].join(" "));
+    write($("curl"), ["curl", quoted(address), ...options, "--json", quoted(bodyText(body))].join(" "));
     if (id === null) return;
     const changes = changesOf(body, before);
     $("changes").hidden = false;
@@ -123,7 +125,7 @@ const editor = {
   async send() {
     const {method, path, body} = this.request();
     if (method === "PATCH") return this.patch(this.task, path, body);
-    const text = JSON.stringify(body);
+    const text = bodyText(body);
     const {sent} = this;
     if (sent.body !== text) {
       Object.assign(sent, {body: text, key: crypto.getRandomValues(new Uint32Array(4)).join("-")});
@@ -143,7 +145,7 @@ const editor = {
       } catch (problem) {
         if (problem.status !== 412 || tries === MOST_TRIES) throw problem;
       }
-      const json = exact(await (await api.open(path)).text());
+      const json = await api.exact(path);
       if (wholeOf(json) !== task.whole) {
         throw new Problem(412, {detail: "the timer has changed since this form was opened: close it and edit again"});
       }
@@ -151,6 +153,13 @@ const editor = {
     }
   },
 };
+
+// A body as JSON. The payload of a new timer goes in as it was typed, so that its numbers keep their spelling.
+function bodyText(body) {
+  const {payload, ...others} = body;
+  if (editor.task.id !== null || payload === undefined) return JSON.stringify(body);
+  return `${JSON.stringify({...others, payload: 0}).slice(0, -2)}${form.payload.value.trim()}}`;
+}
 
 // The definition of a timer as a text, without what fires and kicks change.
 function wholeOf(json) {
@@ -222,7 +231,7 @@ form.onsubmit = async event => {
   // Whether the form is still open for what is sent: it may be closed, and opened for another timer, meanwhile.
   const isOpen = () => editor.task === task && $("create").open;
   try {
-    const timer = store.put(await editor.send());
+    const timer = store.learn(await editor.send());
     if (isOpen()) $("create").close();
     toast(task.id === null ? `${timer.id} is ${timer.state}.` : `${timer.id} is changed.`);
     if (details.id) return void refresh(details.id);
