@@ -31,7 +31,7 @@ const TYPES = {
 // A number, or what was typed instead: the server says what is wrong with it.
 function decimal(text) {
   if (/^-?\d{1,15}(\.\d{1,9})?$/.test(text)) return Number(text);
-  return /^-?[1-9]\d*(\.\d+)?(e[-+]?\d+)?$/i.test(text) ? exact(text) : text;
+  return /^-?[1-9]\d*(\.\d+)?(e[-+]?\d+)?$/i.test(text) && isSafe(text) ? exact(text) : text;
 }
 
 // An instant in the reader's local time, as a field for it takes it.
