@@ -57,7 +57,7 @@ def minute_of(zone, local, known):
         if utc.astimezone(zone).replace(tzinfo=None) != local:
             utc -= timedelta(hours=30)
             while utc.astimezone(zone).replace(tzinfo=None) < local:
-                utc += timedelta(minutes=15)
+                utc += timedelta(minutes=1)
         known[local] = (utc - EPOCH) // timedelta(minutes=1)
     return known[local]
 
