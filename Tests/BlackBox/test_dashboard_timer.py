@@ -30,8 +30,8 @@ def history(page):
 
 
 def facts(page):
-    names, values = ([part.text for part in page.all(f"#facts {tag}")] for tag in ("dt", "dd"))
-    return dict(zip(names, values))
+    return page.run("""return Object.fromEntries([...document.querySelectorAll("#facts dt")].map(
+        name => [name.textContent, name.nextElementSibling.textContent]))""")
 
 
 @pytest.mark.thorough
