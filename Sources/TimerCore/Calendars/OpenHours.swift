@@ -104,6 +104,18 @@ public final class OpenHours: Sendable {
         return due <= lastInstant ? due : nil
     }
 
+    /// Returns the instant at which that much open time has elapsed since `start`: where that is after the year 9999, as far
+    /// beyond it as open time is left then, so that other opening hours can count the rest: see ``left(until:from:)``.
+    func end(of openTime: Int64, from start: Int64) -> Int64 {
+        let end = lastInstant + 1
+        return due(after: openTime, from: start) ?? end + openTime - elapsed(from: start, to: end)
+    }
+
+    /// Returns the open time from `start` until an instant that ``end(of:from:)`` returned.
+    func left(until due: Int64, from start: Int64) -> Int64 {
+        elapsed(from: start, to: due) + (due > lastInstant ? due - (lastInstant + 1) : 0)
+    }
+
     /// Returns the first instant at or after `instant` at which it is open; nil if that is after the year 9999.
     public func nextOpening(atOrAfter instant: Int64) -> Int64? {
         guard instant <= lastInstant else { return nil }

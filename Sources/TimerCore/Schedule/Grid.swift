@@ -105,6 +105,12 @@ struct Grid {
         rules.clock == .working ? shape?.hours.due(after: duration, from: start) : start + duration
     }
 
+    /// Returns the instant at which a duration is over that is planned at `start`, both on the timer's clock. Working time that
+    /// the year 9999 does not have is over beyond it, and the timer shows no next fire.
+    func end(of duration: Int64, from start: Int64) -> Int64 {
+        rules.clock == .working ? shape?.hours.end(of: duration, from: start) ?? Self.never : start + duration
+    }
+
     /// Returns the microseconds from now until `due`, on the timer's clock; 0 once that has passed.
     func remaining(until due: Int64, at now: Now) -> Int64 {
         guard rules.clock == .working, let hours = shape?.hours else {
@@ -113,17 +119,16 @@ struct Grid {
         let start = now.milliseconds(on: .working)
         guard due > start else { return 0 }
         let begun = floorDivide(now.nanoseconds(on: .working), 1000) - start * 1000
-        return hours.elapsed(from: start, to: due) * 1000 - (hours.isOpen(at: start) ? begun : 0)
+        return hours.left(until: due, from: start) * 1000 - (hours.isOpen(at: start) ? begun : 0)
     }
 
-    /// Returns the due instant `microseconds` from now, rounded up to a millisecond on the timer's clock; nil as for
-    /// `instant`.
-    func due(after microseconds: Int64, _ now: Now) -> Int64? {
+    /// Returns the due instant `microseconds` from now, rounded up to a millisecond on the timer's clock.
+    func due(after microseconds: Int64, _ now: Now) -> Int64 {
         let nowUs = -floorDivide(-now.nanoseconds(on: rules.clock), 1000)
         guard rules.clock == .working else { return -floorDivide(-(nowUs + microseconds), 1000) }
         let start = floorDivide(nowUs, 1000)
         let begun = shape?.hours.isOpen(at: start) ?? false ? nowUs - start * 1000 : 0
-        return instant(after: -floorDivide(-(microseconds + begun), 1000), from: start)
+        return end(of: -floorDivide(-(microseconds + begun), 1000), from: start)
     }
 
     /// Returns the due instant after the one at `due`, which fires at `now`; nil when none follows.

@@ -119,8 +119,8 @@ extension Grid {
     fileprivate func due(_ progress: TimerProgress, by change: CalendarBook.Change) -> Int64? {
         let due = progress.due
         if rules.clock == .working {
-            return change.after.due(
-                after: change.before.elapsed(from: change.instant, to: due), from: change.instant)
+            return change.after.end(
+                of: change.before.left(until: due, from: change.instant), from: change.instant)
         }
         let (old, new) = (Grid(self, by: change.before), Grid(self, by: change.after))
         if case .at(let instant) = rules.schedule { return new.shape?.moved(instant) }

@@ -180,7 +180,7 @@ extension Scheduler {
             let keepsTime = progress.state == .suspended && rules.effectiveResume == .remaining
             guard !keepsTime, progress.state == .running || progress.state == .suspended else { return progress.due }
             let left = before.grid.remaining(until: progress.due, at: now)
-            return left > 0 ? grid.due(after: left, now) ?? Grid.never : progress.due
+            return left > 0 ? grid.due(after: left, now) : progress.due
         }
         switch progress.state {
         case .idle, .cancelled, .completed: return progress.due
@@ -199,7 +199,7 @@ extension Scheduler {
     /// Returns a suspended timer's `due` in the form that its new resume policy keeps.
     private static func converted(_ due: Int64, from old: TimerRules, to grid: Grid, _ now: Now) -> Int64 {
         if grid.rules.effectiveResume == .remaining { return suspendedDue(due, grid, now) }
-        return old.effectiveResume == .remaining ? grid.due(after: due, now) ?? Grid.never : due
+        return old.effectiveResume == .remaining ? grid.due(after: due, now) : due
     }
 
     /// Deletes a timer.
@@ -293,7 +293,7 @@ extension Scheduler {
         if step.rules.calendar != nil, step.grid.shape == nil {
             throw .missingCalendar(state: .completed, restartable: true)
         }
-        let due = step.grid.instant(after: delay, from: now.ceiling(on: step.rules.clock)) ?? Grid.never
+        let due = step.grid.end(of: delay, from: now.ceiling(on: step.rules.clock))
         guard !step.isPast(due) else {
             throw .invalidSchedule(pointer: "/after", reason: "the timer's `until` lies before that")
         }
@@ -331,7 +331,7 @@ extension Scheduler {
         let (due, pointer) =
             switch target {
             case .after(let delay, _):
-                (step.grid.instant(after: delay, from: step.now.ceiling(on: rules.clock)) ?? Grid.never, "/after")
+                (step.grid.end(of: delay, from: step.now.ceiling(on: rules.clock)), "/after")
             case .at(let wall): (step.grid.opening(step.now.due(ofWall: wall, on: rules.clock)), "/at")
             }
         if keepsRemaining { return step.grid.remaining(until: due, at: step.now) }

@@ -94,6 +94,30 @@ struct ReplanTests {
         #expect(next.map { ZoneFiles.text($0) } == ["2026-11-21T13:00Z"])
     }
 
+    @Test func `working time that no hours are left for is not lost`() throws {
+        let bench = try Bench(officeAt: "2026-11-20T15:00Z")
+        try bench.create(try Self.timer(.after(200 * Self.hour), .working))
+        try bench.create(try Self.timer(.after(200 * Self.hour), .working), id: "paused")
+        let due = try bench.nextFire()
+        // A second a week is open: a hundred hours and some up to the year 9999.
+        let never: Days = ["mon": ["00:00:00-00:00:01"]]
+        try bench.open(never)
+        #expect(bench.advance() == ["rescheduled", "rescheduled"])
+        #expect(try bench.nextFire() == "none")
+        try bench.apply(.suspend, id: "paused")
+        try bench.apply(.resume, id: "paused")
+        #expect(try bench.nextFire("paused") == "none")
+        try bench.open(["mon-fri": ["09:00-17:00"]])
+        bench.advance()
+        #expect(try bench.nextFire() == due)
+        #expect(try bench.nextFire("paused") == due)
+        try bench.open(never)
+        try bench.apply(.reschedule, .after(300 * Self.hour))
+        try bench.open(["mon-sun": ["00:00-24:00"]])
+        bench.advance()
+        #expect(try bench.nextFire() == "2026-12-03T03:00Z")
+    }
+
     @Test func `a change counts that comes after one that came too late`() throws {
         let bench = try Bench(officeAt: "2026-11-20T15:00Z")
         try bench.create(try Self.timer(.every(Self.hour, first: .period), .working) { $0.onResume = .skip })
@@ -102,7 +126,7 @@ struct ReplanTests {
         try bench.open(["mon-fri": ["09:00-17:00"], "sat": ["08:00-09:00"]])
         bench.stepWall(-2 * Self.hour)
         try bench.open(["mon-fri": ["09:00-15:30"], "sat": ["10:00-12:00"]])
-        // It was due at 16:00, before the first change, and after the second one.
+        // The timer was due at 16:00, before the first change and after the second one.
         #expect(ZoneFiles.text(bench.scheduler.presentProgress(try bench.slot()).due) == "2026-11-21T10:30Z")
     }
 
