@@ -91,7 +91,7 @@ extension RandomRules {
         return ModelHours(intervals: chosen[isLong ? 0 : 1])
     }
 
-    /// Has a timer of some kinds go by one of the calendars.
+    /// Gives half of the timers whose kind the model can plan by a calendar one of `names` to go by.
     static func addCalendar(to rules: inout TimerRules, _ random: inout SeededGenerator, _ names: [CalendarName]) {
         guard let name = names.randomElement(using: &random), random.chance(oneIn: 2) else { return }
         switch rules.schedule {

@@ -2,7 +2,7 @@
 
 /// The effects of calendars on timers.
 extension ModelTimer {
-    /// Takes the opening hours of its calendar as they are in `model`.
+    /// Takes the opening hours of the timer's calendar from all `calendars`.
     mutating func takeHours(_ calendars: [CalendarName: ModelHours]) {
         hours = rules.calendar.flatMap { calendars[$0.name] }
     }
