@@ -63,7 +63,11 @@ const api = {
   // The JSON of an answer, with its numbers as they are spelled in it.
   async exact(path) {
     const text = await (await this.open(path)).text().catch(breakOff);
-    return exact(text);
+    try {
+      return exact(text);
+    } catch {
+      return breakOff();
+    }
   },
 };
 

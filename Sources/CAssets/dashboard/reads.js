@@ -15,7 +15,8 @@ async function read(id) {
   let failure = null;
   try {
     const json = await api.exact(timerPath(id));
-    store.learn(json);
+    // The store reckons with numbers.
+    store.learn(JSON.parse(JSON.stringify(json)));
     if (details.id === id) details.json = json;
   } catch (problem) {
     failure = problem;

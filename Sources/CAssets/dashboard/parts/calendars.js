@@ -9,6 +9,8 @@ const calendars = {
   // The calendars by name, and the one that is open, null: none, or a new one.
   all: new Map(),
   open: null,
+  // One use of the form, which answers to an earlier one leave alone.
+  use: null,
   // The definition as the form had it at first, and the latest listing, which older answers do not take the place of.
   text: "",
   turn: null,
@@ -46,6 +48,7 @@ const calendars = {
   // Opens a calendar in the form; null: a new one.
   edit(calendar) {
     this.open = calendar;
+    this.use = {};
     this.form.hidden = false;
     const {timeZone, week, dates} = calendar ?? NEW_CALENDAR;
     this.form.name.value = calendar?.name ?? "";
@@ -95,7 +98,7 @@ const calendars = {
 
   // Saves the form: a calendar as it was read, or a new one.
   async save() {
-    const {open} = this;
+    const {open, use} = this;
     const name = this.form.name.value.trim();
     const {value: text} = this.form.text;
     clearErrors(this.form);
@@ -105,15 +108,18 @@ const calendars = {
       const options = {method: "PUT", body: text, headers};
       const calendar = await api.json(`v1/calendars/${encodeURIComponent(name)}`, options);
       toast(`${name} is saved.`);
-      if (this.open === open) {
+      if (this.use === use) {
         Object.assign(this, {open: calendar, text});
+        this.form.name.value = name;
+        this.form.name.readOnly = true;
+        $("calendar-delete").disabled = false;
         route.note({calendar: name});
       }
       await this.show();
     } catch (problem) {
-      if (this.open !== open) return toast(`${name}: ${problem.sentence ?? problem.message}`, true);
-      if (open && problem.status === 412) await this.readAgain(open, problem);
-      if (this.form.name.value.trim() === name) this.complain(problem);
+      if (this.use === use && open && problem.status === 412) await this.readAgain(open, problem);
+      if (this.use === use && this.form.name.value.trim() === name) return this.complain(problem);
+      toast(`${name}: ${problem.sentence ?? problem.message}`, true);
     }
   },
 
