@@ -144,6 +144,16 @@ class Dashboard:
         for name, value in fields.items():
             self.type_into(f"#create [name={name}]", value)
 
+    def submit(self):
+        """Clicks the form's button until the form is sent: a message that comes meanwhile may catch a click."""
+        self.page.run("""
+            window.isSent = false
+            document.querySelector("#create-form").addEventListener("submit", () => window.isSent = true, {once: true})""")
+
+        def sent():
+            return self.page.run("return window.isSent") or self.page.one("#create-submit").click()
+        self.page.until(sent, told="the form can't be sent")
+
     # Messages.
 
     def alerts(self):

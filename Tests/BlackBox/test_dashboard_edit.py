@@ -21,7 +21,7 @@ def until_title(page, title):
 
 
 def save(board):
-    board.click("#create-submit")
+    board.submit()
     board.page.until(lambda: not board.page.run("return document.querySelector('#create').open"), told=board.text("#create-error"))
 
 
@@ -84,7 +84,7 @@ def test_answers_that_come_late_leave_the_form_of_another_timer_alone(page, own)
     assert board.text("#create-title") == "Edit two"
     # The answer to a change, once the form is open for another timer.
     board.set_field("every", "3h")
-    board.click("#create-submit")
+    board.submit()
     page.until(lambda: page.run("return late.two.length"), told="nothing is sent")
     page.run("document.querySelector('#create').close(); details.open('one')")
     board.click("#details-edit")

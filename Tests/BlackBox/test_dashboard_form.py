@@ -68,7 +68,7 @@ def test_the_fields_reach_the_server_by_the_form_and_by_the_shell(page, board, o
     assert page.barriers() == [] and page.overflow("#create") <= 0
     page.shot("dashboard-form")
     command = shlex.split(page.one("#curl").text)
-    board.click("#create-submit")
+    board.submit()
     board.until_row("full", state="idle")
     made = own.client.timer("full")
     assert {name: made[name] for name in FIELDS} == {name: value for name, (_, value) in FIELDS.items()}
@@ -131,7 +131,7 @@ def test_a_cron_expression_is_built(page, board, own, chosen, expression):
 @pytest.mark.thorough
 def test_a_payload_keeps_its_numbers(page, board, own):
     board.new_timer("after", id="exact", after="1h", payload='{"n": 1.50, "id": 12345678901234567890}')
-    board.click("#create-submit")
+    board.submit()
     board.until_row("exact")
     assert b'"payload":{"n":1.50,"id":12345678901234567890}' in own.client.get("/v1/timers/exact").body
 

@@ -132,7 +132,7 @@ def test_an_odd_address_does_no_harm(page, own, address):
 def test_an_empty_server_offers_examples_and_the_colours_are_kept(page, board, own):
     assert f"curl {own.url}/v1/timers --json" in page.one("#empty").text and page.barriers() == []
     board.click("#examples button", text="worker")
-    board.click("#create-submit")
+    board.submit()
     board.until_row("worker-7", state="running", text="watchdog 1m")
     for scheme, is_light in (("dark", False), ("light", True)):
         board.keys("?")

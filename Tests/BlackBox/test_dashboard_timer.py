@@ -101,7 +101,7 @@ def test_an_edit_shows_what_it_changes_and_changes_no_more(page, board, own, rec
     assert page.barriers() == [] and page.overflow("#create") <= 0
     page.shot("dashboard-edit")
     api.command("job", "fire").expect(200)  # another version, of the same definition
-    board.click("#create-submit")
+    board.submit()
     until_form(page, "", is_open=False)
     after = api.timer("job")
     assert (after["every"], after["labels"], after["maxFires"]) == ("2h", {"team": "red", "room": "7"}, None)
@@ -122,7 +122,7 @@ def test_an_edit_of_what_another_has_changed_is_refused(page, board, own):
     api.patch("/v1/timers/job", {"labels": {"by": "another"}}).expect(200)
     board.type_into("#create [name=every]", "3h")
     page.until(lambda: page.one("#create-submit").is_enabled())
-    board.click("#create-submit")
+    board.submit()
     page.until(lambda: "has changed since this form was opened" in page.one("#create-error").text)
     assert api.timer("job")["every"] == "1h"
 
@@ -136,7 +136,7 @@ def test_a_timer_is_made_like_another_without_its_secrets(page, board, own, rece
     board.click("#details-duplicate")
     until_form(page, "New timer like one")
     board.type_into("#create [name=id]", "two")
-    board.click("#create-submit")
+    board.submit()
     until_form(page, "", is_open=False)
     one, two = api.timer("one"), api.timer("two")
     for name in ("every", "labels", "payload", "jitter", "misfire", "clock", "retain"):

@@ -43,7 +43,7 @@ def test_the_page_works(proxy, page):
     api.command("seen", "resume").expect(200)
     board.until_row("seen", state="running")
     board.new_timer(every="1h", kind="every", id="made")
-    board.click("#create-submit")
+    board.submit()
     board.until_row("made", state="running")
     links = page.run("return [...document.querySelectorAll('a')].map(link => link.href)")
     assert f"{proxy.url}/docs" in links
@@ -132,5 +132,5 @@ def test_the_page_says_why_a_click_is_refused(misled, page):
     board.click_command("seen", "suspend")
     board.until_alert("seen", refusal["detail"][1:])
     board.new_timer(id="other")
-    board.click("#create-submit")
+    board.submit()
     page.until(lambda: refusal["detail"][1:] in board.text("#create-error"), told="the form does not say why")
