@@ -42,7 +42,7 @@ struct FieldReader {
         _ kind: ProblemKind = .invalidSchedule, atLeast minimum: Int64 = 0, isInDays: inout Bool
     ) throws(Problem) -> Int64? {
         guard let text = try text() else { return nil }
-        isInDays = text.contains { $0 | 0x20 == UInt8(ascii: "d") || $0 | 0x20 == UInt8(ascii: "w") }
+        isInDays = DurationText.isInDays(text)
         do throws(TextError) {
             let value = try DurationText.parse(text)
             guard value >= minimum else { throw TextError(message: "the least here is \(minimum)ms") }

@@ -283,13 +283,16 @@ extension Scheduler {
 
     /// Moves the next fire to `delay` milliseconds from now, as a receiver of the timer's fires asks; a completed
     /// restartable timer is activated for that. A cancelled timer stays cancelled, because a client ended it.
+    ///
+    /// - Parameter inDays: whether the receiver wrote days.
     public mutating func putOff(
-        _ slot: SlotIndex, by delay: Int64, _ now: Now, _ effects: inout [Effect]
+        _ slot: SlotIndex, by delay: Int64, inDays: Bool = false, _ now: Now, _ effects: inout [Effect]
     ) throws(TimerRefusal) {
         var step = begin(slot, now)
         guard step.progress.state == .completed, step.rules.restartable else {
-            return try apply(.reschedule, slot, target: .after(delay), now, if: .none, &effects)
+            return try apply(.reschedule, slot, target: .after(delay, inDays: inDays), now, if: .none, &effects)
         }
+        try Self.requireNoDays(inDays, step.rules)
         if step.rules.calendar != nil, step.grid.shape == nil {
             throw .missingCalendar(state: .completed, restartable: true)
         }
@@ -299,6 +302,11 @@ extension Scheduler {
         }
         step.start(due, &effects, isMoved: true)
         commit(step, &effects)
+    }
+
+    private static func requireNoDays(_ inDays: Bool, _ rules: TimerRules) throws(TimerRefusal) {
+        guard inDays, rules.clock == .working else { return }
+        throw .invalidSchedule(pointer: "/after", reason: "working time has no days: write hours")
     }
 
     /// Gives a watchdog its full period again. The timer's entry in the wheel is then too early, which is found
@@ -324,9 +332,7 @@ extension Scheduler {
         guard let target else { preconditionFailure("a reschedule comes with its target") }
         let rules = step.rules
         let keepsRemaining = step.progress.state == .suspended && rules.effectiveResume == .remaining
-        if case .after(_, inDays: true) = target, rules.clock == .working {
-            throw .invalidSchedule(pointer: "/after", reason: "working time has no days: write hours")
-        }
+        if case .after(_, let inDays) = target { try requireNoDays(inDays, rules) }
         if keepsRemaining, case .after(let delay, _) = target { return delay * 1000 }
         let (due, pointer) =
             switch target {

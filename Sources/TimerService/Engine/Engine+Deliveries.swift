@@ -175,7 +175,8 @@ extension Engine {
             case nil: throw .notFound
             case .cancel: try scheduler.apply(.cancel, slot, now, if: .none, &effects)
             case .suspend: try scheduler.apply(.suspend, slot, now, if: .none, &effects)
-            case .reschedule(let delay): try scheduler.putOff(slot, by: delay, now, &effects)
+            case .reschedule(let delay, let inDays):
+                try scheduler.putOff(slot, by: delay, inDays: inDays, now, &effects)
             }
             counters.commandsApplied += 1
             record()

@@ -6,8 +6,8 @@ public enum TimerCommandHeader: Sendable, Equatable {
     case cancel
     /// `suspend`.
     case suspend
-    /// `reschedule=<duration>`; in milliseconds, 0 to `DurationText.maximum`.
-    case reschedule(Int64)
+    /// `reschedule=<duration>`; in milliseconds, 0 to `DurationText.maximum`, and whether it is written in days.
+    case reschedule(Int64, inDays: Bool = false)
 
     /// The header's name in lower case.
     public static let name = "timer-command"
@@ -26,8 +26,9 @@ public enum TimerCommandHeader: Sendable, Equatable {
         case ("cancel", 1): self = .cancel
         case ("suspend", 1): self = .suspend
         case ("reschedule", 2):
-            guard let milliseconds = try? DurationText.parse(Array(parts[1])) else { return nil }
-            self = .reschedule(milliseconds)
+            let text = Array(parts[1])
+            guard let milliseconds = try? DurationText.parse(text) else { return nil }
+            self = .reschedule(milliseconds, inDays: DurationText.isInDays(text))
         default: return nil
         }
     }

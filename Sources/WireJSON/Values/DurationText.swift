@@ -27,6 +27,11 @@ public enum DurationText {
         return try reader.readCompact()
     }
 
+    /// Whether a duration that ``parse(_:)`` reads is written with days or weeks.
+    public static func isInDays(_ bytes: [UInt8]) -> Bool {
+        bytes.contains { $0 | 0x20 == UInt8(ascii: "d") || $0 | 0x20 == UInt8(ascii: "w") }
+    }
+
     /// Appends a duration in its compact form, the largest unit first and no zero parts: `1d2h3m4s5ms`, `0s`.
     ///
     /// A negative one, which ``parse(_:)`` never yields, is written as `0s`.

@@ -21,9 +21,10 @@ extension ModelStep {
         switch command {
         case .cancel: return apply(.cancel, nil)
         case .suspend: return apply(.suspend, nil)
-        case .reschedule(let delay):
+        case .reschedule(let delay, let inDays):
+            if inDays, rules.clock == .working { return .schedule }
             guard timer.progress.state == .completed, rules.restartable else {
-                return apply(.reschedule, .after(delay))
+                return apply(.reschedule, .after(delay, inDays: inDays))
             }
             let due = timer.instant(afterDuration: delay, from: now.up(rules.clock)) ?? Grid.never
             if timer.isPast(due, now) { return .schedule }

@@ -27,6 +27,23 @@ struct WorkingTimeTests {
         #expect(try bench.progress().state == .completed)
     }
 
+    @Test func `a receiver can't put working time off by days`() throws {
+        let bench = try Bench(officeAt: "2026-11-20T15:00Z")
+        try bench.create(try Self.working(.after(Self.hour)) { $0.restartable = true })
+        for state in [TimerState.running, .completed] {
+            if state == .completed { #expect(try bench.fires(through: "2026-11-20T16:00Z").count == 1) }
+            #expect(try bench.progress().state == state)
+            var effects: [Effect] = []
+            #expect(throws: TimerRefusal.self) {
+                try bench.scheduler.putOff(try bench.slot(), by: 24 * Self.hour, inDays: true, bench.now, &effects)
+            }
+            #expect(try bench.progress().state == state && effects.isEmpty)
+        }
+        var effects: [Effect] = []
+        try bench.scheduler.putOff(try bench.slot(), by: 24 * Self.hour, bench.now, &effects)
+        #expect(try bench.hoursLeft() == 24)
+    }
+
     @Test func `time that is used up at a closing is due there`() throws {
         let bench = try Bench(officeAt: "2026-11-20T15:00Z")
         try bench.create(try Self.working(.after(2 * Self.hour)))

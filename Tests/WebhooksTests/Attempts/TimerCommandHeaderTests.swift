@@ -10,7 +10,8 @@ struct TimerCommandHeaderTests {
             ("SUSPEND\t", .suspend), ("reschedule=30m", .reschedule(1_800_000)),
             (" Reschedule = 1h30m ", .reschedule(5_400_000)), ("reschedule=PT5M", .reschedule(300_000)),
             ("reschedule=1.5s", .reschedule(1500)), ("reschedule=0s", .reschedule(0)),
-            ("reschedule=36525d", .reschedule(3_155_760_000_000)),
+            ("reschedule=36525d", .reschedule(3_155_760_000_000, inDays: true)),
+            ("reschedule=P2W", .reschedule(1_209_600_000, inDays: true)),
         ] as [(String, TimerCommandHeader)])
     func `a command is read`(text: String, expected: TimerCommandHeader) {
         #expect(TimerCommandHeader(Array(text.utf8)) == expected)
@@ -32,7 +33,7 @@ struct TimerCommandHeaderTests {
         let bases = ["cancel", "suspend", "reschedule=1h30m"].map { Array($0.utf8) }
         for round in 0..<20_000 {
             let bytes = numbers.mutation(of: bases[round % 3], alphabet: Array("=, \tcC\u{0}1".utf8))
-            guard case .reschedule(let milliseconds)? = TimerCommandHeader(bytes) else { continue }
+            guard case .reschedule(let milliseconds, _)? = TimerCommandHeader(bytes) else { continue }
             #expect((0...3_155_760_000_000).contains(milliseconds))
         }
     }
