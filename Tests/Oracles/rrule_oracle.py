@@ -1,6 +1,6 @@
 """Compares timerd's instants of recurrence rules with python-dateutil's, on random rules in random zones.
 
-    python Tests/Oracles/rrule_oracle.py http://127.0.0.1:8080 --rules 2000
+    python Tests/Oracles/rrule_oracle.py http://127.0.0.1:8080 --rules 5000 --zones-each 20
 
 dateutil gives local times. Python's zoneinfo makes instants of them, with `fold=0` as RFC 5545, 3.3.5 says: in a gap
 with the offset before it, and the first of two. COUNT and UNTIL are applied to the instants. Python must read the same
@@ -234,19 +234,32 @@ def preview(server, text, zone, start, count):
     return [int(datetime.fromisoformat(fire).timestamp()) for fire in fires]
 
 
-def compare(ask, rules, zones, count, seed):
+def questions(rng, rules, zones, zones_each, now):
+    """Random rules, each with a start in so many zones, and the number of its instants there that have passed."""
+    for _ in range(rules):
+        odd = rng.sample(ODD_ZONES, min(len(ODD_ZONES), zones_each // 2 + (rng.random() < 0.5)))
+        names = (odd + rng.sample(zones, zones_each))[:zones_each]
+        parts, coming = {}, 0
+        while not parts or coming == 0 and rng.random() < 0.9:
+            parts, start = random_parts(rng), random_start(rng, now)
+            passed, coming = counts(parts, start, ZoneInfo(names[0]), now)
+        for zone in map(ZoneInfo, names):
+            yield parts, start, zone, counts(parts, start, zone, now)[0]
+
+
+def counts(parts, start, zone, now):
+    """The number of a rule's instants that have passed, and 1 if one is still to come, else 0."""
+    known = instants_of(corrected_times(parts, wall(start, zone)), zone, start, now, 1)
+    passed = sum(instant <= now for instant in known)
+    return passed, len(known) - passed
+
+
+def compare(ask, rules, zones, zones_each, count, seed):
     """Counts agreements; `ask(text, zone, start, count)` gives our instants after now."""
     rng, tally, instants, empty = random.Random(seed), collections.Counter(), 0, 0
     now, horizon = int(time.time()), int((HORIZON - REACH).replace(tzinfo=UTC).timestamp())
-    for _ in range(rules):
-        parts, passed, coming = {}, 0, 0
-        while not parts or coming == 0 and rng.random() < 0.9:
-            parts, start = random_parts(rng), random_start(rng, now)
-            zone = ZoneInfo(rng.choice(ODD_ZONES if rng.random() < 0.5 else zones))
-            local = wall(start, zone)
-            known = instants_of(corrected_times(parts, local), zone, start, now, 1)
-            passed = sum(instant <= now for instant in known)
-            coming = len(known) - passed
+    for parts, start, zone, passed in questions(rng, rules, zones, zones_each, now):
+        local = wall(start, zone)
         end, limit, until = random_end(rng, zone, start, now, passed)
         text = text_of(parts) + end
         # Instants that come while the server is asked are not compared.
@@ -272,7 +285,7 @@ def compare(ask, rules, zones, count, seed):
             different = found if refused else next(
                 (pair for pair in zip(found, wanted) if pair[0] != pair[1]), (len(found), len(wanted)))
             print(verdict, text, zone.key, f"from {wall(start, UTC).isoformat()}Z", "ours, theirs:", different)
-    print(f"{rules} rules, {empty} of them without an instant left; {instants} instants")
+    print(f"{rules} rules in {zones_each} zones each, {empty} of these without an instant left; {instants} instants")
     return tally
 
 
@@ -280,12 +293,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("server")
     parser.add_argument("--rules", type=int, default=300)
+    parser.add_argument("--zones-each", type=int, default=1)
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     zones = sorted(name for name in available_timezones() if "/" in name and not name.startswith(("right/", "posix/")))
     tally = compare(
-        lambda *question: preview(options.server, *question), options.rules, zones, options.count, options.seed)
+        lambda *question: preview(options.server, *question), options.rules, zones, options.zones_each, options.count,
+        options.seed)
     for verdict, number in sorted(tally.items()):
         print(f"{verdict:60} {number:8}")
     return 1 if tally["differs"] else 0
