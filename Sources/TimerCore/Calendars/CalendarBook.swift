@@ -22,6 +22,8 @@ final class CalendarBook {
         let after: OpenHours
         /// The instant of the change, in wall milliseconds.
         let instant: Int64
+        /// Whether the data of the time zone alone have changed.
+        let isOfZone: Bool
     }
 
     init(_ zones: any ZoneSource) { self.zones = zones }
@@ -72,7 +74,7 @@ final class CalendarBook {
         guard let calendar = rules.calendar else { return nil }
         if rules.clock == .working, let shape = working[calendar.name] { return shape }
         guard let present = table[calendar.name],
-            let hours = hours(calendar.name, present.edition, present.content.hours)
+            let hours = hours(calendar.name, present.edition, present.content.hours, present.zone)
         else { return nil }
         let shape = CalendarShape(rules, calendar.onClosed, hours, edition: present.edition, in: zone)
         if rules.clock == .working { working[calendar.name] = shape }
@@ -83,27 +85,28 @@ final class CalendarBook {
     /// which the changes that are not kept moved nothing.
     func changes(of name: CalendarName, since edition: UInt8) -> [Change] {
         guard let calendar = table[name], calendar.edition != edition,
-            let present = hours(name, calendar.edition, calendar.content.hours)
+            let present = hours(name, calendar.edition, calendar.content.hours, calendar.zone)
         else { return [] }
         let start = calendar.past.firstIndex { $0.edition == edition } ?? 0
         var found: [Change] = []
-        let past = calendar.past[start...]
-        for (before, after) in zip(
-            past, past.dropFirst().map { self.hours(name, $0.edition, $0.hours) } + [present])
-        {
-            guard let hours = self.hours(name, before.edition, before.hours), let after else { continue }
-            found.append(Change(before: hours, after: after, instant: before.until))
+        var after = (hours: present, encoded: calendar.content.hours)
+        for before in calendar.past[start...].reversed() {
+            guard let hours = hours(name, before.edition, before.hours, before.zone) else { continue }
+            let isOfZone = before.hours == after.encoded
+            found.append(Change(before: hours, after: after.hours, instant: before.until, isOfZone: isOfZone))
+            after = (hours, before.hours)
         }
-        return found
+        return found.reversed()
     }
 
     private func hours(
-        _ name: CalendarName, _ edition: UInt8, _ encoded: @autoclosure () -> [UInt8]
+        _ name: CalendarName, _ edition: UInt8, _ encoded: @autoclosure () -> [UInt8], _ data: ZoneData?
     ) -> OpenHours? {
         if let known = hours[name]?[edition] { return known }
         let bytes = encoded()
-        guard let definition = CalendarDefinition(decoding: bytes.span), let zone = zones.zone(named: definition.zone)
+        guard let definition = CalendarDefinition(decoding: bytes.span), let here = zones.zone(named: definition.zone)
         else { return nil }
+        let zone = data.map { $0.isData(of: here) ? here : $0.table } ?? here
         let made = OpenHours(definition, in: zone)
         hours[name, default: [:]][edition] = made
         return made

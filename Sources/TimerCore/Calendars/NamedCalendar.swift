@@ -110,6 +110,8 @@ public struct NamedCalendar: Sendable, Equatable {
     public var updatedAt: Int64
     /// The client that made the last change; nil for one that was asked for no credential.
     public var changedBy: Actor?
+    /// The data of the time zone by which the opening hours are read; nil for those of this machine.
+    public var zone: ZoneData?
     /// The number of changes of the opening hours, which wraps around.
     public var edition: UInt8
     /// The opening hours of earlier editions by which timers may still be planned, the oldest first.
@@ -121,13 +123,14 @@ public struct NamedCalendar: Sendable, Equatable {
     /// Describes a calendar; see the members.
     public init(
         name: CalendarName, content: CalendarContent, version: Int64, updatedAt: Int64, changedBy: Actor? = nil,
-        edition: UInt8 = 0, past: [PastHours] = []
+        zone: ZoneData? = nil, edition: UInt8 = 0, past: [PastHours] = []
     ) {
         self.name = name
         self.content = content
         self.version = version
         self.updatedAt = updatedAt
         self.changedBy = changedBy
+        self.zone = zone
         self.edition = edition
         self.past = past
     }
@@ -139,12 +142,23 @@ public struct NamedCalendar: Sendable, Equatable {
         var calendar = self
         calendar.edition = before.edition
         calendar.past = before.past
-        let hours = before.content.hours
-        if hours != content.hours {
-            calendar.past.append(PastHours(hours, edition: before.edition, until: instant))
-            calendar.edition &+= 1
-        }
+        if before.content.hours != content.hours { calendar.begin(editionAfter: before, at: instant) }
         return calendar
+    }
+
+    /// Returns this calendar with other data of its time zone from an instant on.
+    ///
+    /// - Parameter instant: wall milliseconds of the change.
+    public func rezoned(_ zone: ZoneData, at instant: Int64) -> NamedCalendar {
+        var calendar = self
+        calendar.zone = zone
+        calendar.begin(editionAfter: self, at: instant)
+        return calendar
+    }
+
+    private mutating func begin(editionAfter before: NamedCalendar, at instant: Int64) {
+        past.append(PastHours(before.content.hours, zone: before.zone, edition: before.edition, until: instant))
+        edition &+= 1
     }
 }
 
@@ -152,14 +166,17 @@ public struct NamedCalendar: Sendable, Equatable {
 public struct PastHours: Sendable, Equatable {
     /// The opening hours: see `CalendarDefinition.encode`.
     public let hours: [UInt8]
+    /// The data of the time zone by which they were read; nil for those of this machine.
+    public let zone: ZoneData?
     /// Their edition.
     public let edition: UInt8
     /// Wall milliseconds of the change.
     public let until: Int64
 
     /// Describes past opening hours; see the members.
-    public init(_ hours: [UInt8], edition: UInt8, until: Int64) {
+    public init(_ hours: [UInt8], zone: ZoneData? = nil, edition: UInt8, until: Int64) {
         self.hours = hours
+        self.zone = zone
         self.edition = edition
         self.until = until
     }

@@ -34,7 +34,9 @@ extension Scheduler {
     /// Returns a timer's progress, as planned by the present edition of its calendar.
     public func presentProgress(_ slot: SlotIndex) -> TimerProgress {
         var progress = table.progress(slot)
-        if replanFrom != nil, table[slot].traits.contains(.calendar) { replan(&progress, Grid(rules(slot), book)) }
+        if replanFrom != nil, table[slot].traits.contains(.calendar) {
+            replan(&progress, of: slot, Grid(rules(slot), book))
+        }
         return progress
     }
 
@@ -69,7 +71,7 @@ extension Scheduler {
     private static var slotsPerTimer: Int { 16 }
 
     /// Plans timers of changed calendars again, as many as `limit` and slots beside them. Returns whether all are.
-    mutating func continueReplanning(limit: Int, _ now: Now, _ effects: inout [Effect]) -> Bool {
+    public mutating func continueReplanning(limit: Int, _ now: Now, _ effects: inout [Effect]) -> Bool {
         guard let start = replanFrom else { return true }
         var budget = limit * Self.slotsPerTimer
         var slot = Int(start)
@@ -88,8 +90,9 @@ extension Scheduler {
         return true
     }
 
-    /// Plans the next fire by the present opening hours, as far as `progress` was planned by earlier ones.
-    func replan(_ progress: inout TimerProgress, _ grid: Grid) {
+    /// Plans the next fire of the timer at `slot` by the present opening hours, as far as `progress` was planned by earlier
+    /// ones.
+    func replan(_ progress: inout TimerProgress, of slot: SlotIndex, _ grid: Grid) {
         guard let calendar = grid.rules.calendar, let shape = grid.shape, shape.edition != progress.edition else {
             return
         }
@@ -104,7 +107,12 @@ extension Scheduler {
         for change in changes {
             // An instant that had come by then is due as it was.
             guard progress.due > change.instant else { continue }
-            progress.due = grid.due(progress, by: change) ?? Grid.never
+            if change.isOfZone && grid.rules.clock != .working {
+                // The timer's own zone may have changed too.
+                progress.due = zonedDue(slot, progress, grid) ?? progress.due
+            } else {
+                progress.due = grid.due(progress, by: change) ?? Grid.never
+            }
         }
     }
 }

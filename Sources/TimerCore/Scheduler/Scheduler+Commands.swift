@@ -5,7 +5,7 @@ extension Scheduler {
         progress.version = max(progress.version, lostVersions) + 1
         progress.updatedAt = now.wall
         let grid = Grid(rules(slot), book, progress)
-        if let shape = grid.shape, shape.edition != progress.edition { replan(&progress, grid) }
+        if let shape = grid.shape, shape.edition != progress.edition { replan(&progress, of: slot, grid) }
         let kicks = grid.rules.schedule.kind == .watchdog ? table.kicks(slot) : nil
         return Step(slot: slot, now: now, grid: grid, progress: progress, kicks: kicks)
     }

@@ -19,6 +19,23 @@ extension Scheduler {
         return nil
     }
 
+    /// The calendars whose time zone has other data here than those by which their opening hours are read.
+    public var staleCalendars: [NamedCalendar] { calendars.all.filter { present(zoneOf: $0) != nil } }
+
+    /// Returns a calendar as it is from now on, by the present data of its time zone; nil where it has those.
+    public func rezoned(_ calendar: NamedCalendar, _ now: Now) -> NamedCalendar? {
+        guard let zone = present(zoneOf: calendar) else { return nil }
+        var calendar = calendar.rezoned(ZoneData(zone, around: now.wall), at: now.wall)
+        if timers(by: calendar.name) == 0 { calendar.past = [] }
+        return calendar
+    }
+
+    /// Returns the present data of a calendar's time zone, where those of the calendar are others.
+    private func present(zoneOf calendar: NamedCalendar) -> TimeZoneTable? {
+        guard let data = calendar.zone, let zone = zones.zone(named: calendar.content.zone) else { return nil }
+        return data.isData(of: zone) ? nil : zone
+    }
+
     /// Replans those of `timers` whose zone's data give another instant than the recorded one. Slots that were freed
     /// since, or taken by timers without a time zone, are skipped.
     ///
@@ -26,7 +43,13 @@ extension Scheduler {
     public mutating func replanZoned(_ timers: ArraySlice<SlotIndex>, _ now: Now, _ effects: inout [Effect]) -> Int {
         var replanned = 0
         for slot in timers {
-            guard isZoned(slot), let due = zonedDue(slot), due != table[slot].due else { continue }
+            guard isZoned(slot) else { continue }
+            if replan(slot, now, &effects) {
+                replanned += 1
+                continue
+            }
+            let progress = table.progress(slot)
+            guard let due = zonedDue(slot, progress, Grid(rules(slot), book)), due != progress.due else { continue }
             var step = begin(slot, now)
             step.progress.due = due
             step.emit(.rescheduled, reason: step.rules.calendar == nil ? .none : .calendar, &effects)
@@ -39,13 +62,13 @@ extension Scheduler {
     /// Returns the due instant of a waiting timer by the zone's present data: the first after its last change or
     /// fire. Nil if the recorded one stays: it is an instant of the schedule by these data too, or it had come
     /// already, or a client had moved it.
-    private func zonedDue(_ slot: SlotIndex) -> Int64? {
-        let progress = table.progress(slot)
-        let known = max(progress.updatedAt, progress.lastFiredAt)
+    ///
+    /// - Parameter progress: the timer's progress, whose last change is that of the table.
+    func zonedDue(_ slot: SlotIndex, _ progress: TimerProgress, _ grid: Grid) -> Int64? {
+        let known = max(table[slot].updatedAt, progress.lastFiredAt)
         guard progress.state == .running || progress.state == .suspended,
             progress.flags.isDisjoint(with: [.moved, .ownGrid]), progress.due > known
         else { return nil }
-        let grid = Grid(rules(slot), book)
         guard grid.zone != nil || grid.shape != nil, grid.shape?.edition ?? 0 == progress.edition else { return nil }
         // `known` may lie before instants that were passed already: the calendar may have been set back.
         if grid.namesInstants, grid.rules.mode == .fixedRate {

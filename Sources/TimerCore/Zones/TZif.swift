@@ -7,43 +7,41 @@ extension TimeZoneTable {
     public init?(tzif bytes: Span<UInt8>) {
         guard bytes.count <= Self.tzifLimit, let first = TZifBlock(bytes, at: 0) else { return nil }
         var block = first
-        var footer: PosixZone?
+        var rule: [UInt8] = []
         if first.version > 0 {
             // The first block counts in 32 bits, for old programs; the second is complete.
             guard let second = TZifBlock(bytes, at: first.end), second.version > 0 else { return nil }
             block = second
             guard second.end < bytes.count, bytes[second.end] == UInt8(ascii: "\n") else { return nil }
-            var text: [UInt8] = []
             var position = second.end + 1
             while position < bytes.count, bytes[position] != UInt8(ascii: "\n") {
-                text.append(bytes[position])
+                rule.append(bytes[position])
                 position += 1
             }
-            guard position < bytes.count else { return nil }
-            if !text.isEmpty {
-                guard let rule = PosixZone(text) else { return nil }
-                footer = rule
-            }
+            guard position < bytes.count, rule.isEmpty || PosixZone(rule) != nil else { return nil }
         }
         guard block.leapSeconds == 0, let (initial, changes) = block.changes(in: bytes) else { return nil }
-        self.init(initialOffset: initial, changes: changes, footer: footer)
+        self.init(initialOffset: initial, changes: changes, rule: rule)
     }
 
     /// The most bytes of a file; the largest of a real zone has about 4 KB.
     public static let tzifLimit = 65_536
 
-    /// Makes the table of a file's transitions and, after the last of these, those of the file's rule.
-    private init(initialOffset: Int32, changes: [(instant: Int64, offset: Int32)], footer: PosixZone?) {
+    /// Makes the table of these transitions and, after the last of them, those of a rule.
+    ///
+    /// - Parameter rule: the rule as POSIX writes it; empty for none.
+    init(initialOffset: Int32, changes: [(instant: Int64, offset: Int32)], rule: [UInt8]) {
         // The end of the year 9999: what comes later is never asked for.
         let horizon: Int64 = 253_402_300_800
         let last = changes.last?.instant
-        guard let footer, (last ?? 0) < horizon else {
+        guard let footer = PosixZone(rule), (last ?? 0) < horizon else {
             self.init(initialOffset: initialOffset, changes: changes)
             return
         }
+        // Without transitions the rule alone holds; otherwise it repeats the offset of the last one.
+        let initial = last == nil ? footer.standard : initialOffset
         guard footer.daylight != nil else {
-            // Without transitions the rule alone holds; otherwise it repeats the offset of the last one.
-            self.init(initialOffset: last == nil ? footer.standard : initialOffset, changes: changes)
+            self.init(initialOffset: initial, changes: changes)
             return
         }
         // From the year of the last transition on, or from the year 1 when there is none.
@@ -54,17 +52,15 @@ extension TimeZoneTable {
         let ruled = footer.changes(years: year - 1...year + 402).filter {
             $0.instant > last ?? .min && $0.instant < cycleStart + Self.cycle
         }
-        let initial = last == nil ? footer.standard : initialOffset
-        self.init(initialOffset: initial, changes: changes + ruled, cycleStart: cycleStart)
+        self.init(
+            initialOffset: initial, changes: changes + ruled, cycleStart: cycleStart, rule: rule,
+            listedCount: changes.count)
     }
 }
 
 /// A header of a TZif file, and the place of the data after it. The lengths in the header fit into the file.
 private struct TZifBlock {
     private static let headerLength = 44
-    /// The distance from 1970, in seconds, from which on an instant means nothing; real files go back to -2^59.
-    private static let farthest: Int64 = 1 << 60
-
     let version: UInt8
     let leapSeconds: Int
     /// The offset in the file at which the block ends.
@@ -107,10 +103,10 @@ private struct TZifBlock {
         guard let initial = offset(ofType: 0) else { return nil }
         var changes: [(instant: Int64, offset: Int32)] = []
         changes.reserveCapacity(transitions)
-        var last = -Self.farthest
+        var last = -TimeZoneTable.farthest
         for index in 0..<transitions {
             let instant = bytes.bigEndian(at: data + index * timeSize, size: timeSize)
-            guard instant > last || index == 0 && instant == last, instant < Self.farthest else { return nil }
+            guard instant > last || index == 0 && instant == last, instant < TimeZoneTable.farthest else { return nil }
             guard let offset = offset(ofType: Int(bytes[typeIndexes + index])) else { return nil }
             changes.append((instant, offset))
             last = instant

@@ -13,6 +13,8 @@ public struct TimeZoneTable: Sendable, Equatable {
     static let cycle = CivilDate.daysInEra * CronExpression.day
     /// The offsets that a TZif file may have by RFC 9636, in seconds.
     static let offsets: ClosedRange<Int64> = -89_999...93_599
+    /// The distance from 1970, in seconds, from which on an instant means nothing; real files go back to -2^59.
+    static let farthest: Int64 = 1 << 60
 
     /// A change of offset.
     struct Transition: Sendable, Equatable {
@@ -29,6 +31,10 @@ public struct TimeZoneTable: Sendable, Equatable {
     /// The instant from which the table, up to its last transition, repeats itself every 400 years; nil if it does
     /// not.
     private(set) var cycleStart: Int64?
+    /// The rule that goes on for ever after the changes that were listed, as POSIX writes it; empty for none.
+    private(set) var rule: [UInt8] = []
+    /// The number of transitions that were listed: the rule makes the others.
+    private var listedCount = 0
 
     /// Makes a zone whose offset never changes.
     init(offset: Int32) { initialOffset = offset }
@@ -38,7 +44,13 @@ public struct TimeZoneTable: Sendable, Equatable {
     ///   - changes: the instants, ascending, and the offset from each on.
     ///   - cycleStart: the instant from which a table that goes on for ever repeats itself. Its transitions reach
     ///     400 years beyond, and the offsets of the two days before it are those of 400 years later.
-    init(initialOffset: Int32, changes: [(instant: Int64, offset: Int32)], cycleStart: Int64? = nil) {
+    ///   - rule: the rule that made the changes after the first `listedCount`; empty for none.
+    init(
+        initialOffset: Int32, changes: [(instant: Int64, offset: Int32)], cycleStart: Int64? = nil, rule: [UInt8] = [],
+        listedCount: Int? = nil
+    ) {
+        self.rule = rule
+        self.listedCount = listedCount ?? changes.count
         self.initialOffset = initialOffset
         self.cycleStart = cycleStart
         transitions.reserveCapacity(changes.count)
@@ -51,6 +63,11 @@ public struct TimeZoneTable: Sendable, Equatable {
             let skipped = Int32(clamping: change.instant + offset - latest)
             transitions.append(Transition(instant: change.instant, offset: change.offset, skipped: skipped))
         }
+    }
+
+    /// Returns the changes after an instant that were listed, not made by a rule.
+    func listed(after instant: Int64) -> [(instant: Int64, offset: Int32)] {
+        transitions[..<listedCount].filter { $0.instant > instant }.map { ($0.instant, $0.offset) }
     }
 
     /// Returns the offset from UTC, in seconds, at an instant in seconds.

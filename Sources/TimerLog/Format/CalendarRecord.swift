@@ -5,23 +5,27 @@ public import TimerCore
 ///
 /// ```
 /// calendar   the instant of the change, also where the record is written again; a byte: whether there is a calendar
-///            from here on, with `calendarActorBit` and `editionBit`; a varint of the calendar's version, of a deleted one
-///            the last; its name after a varint of the length; with the bits the actor and the editions; unless it is
-///            deleted its content up to the end of the record: see `CalendarContent`
+///            from here on, with `calendarActorBit`, `editionBit` and `zoneBit`; a varint of the calendar's version, of a
+///            deleted one the last; its name after a varint of the length; with the bits the actor, the zone and the
+///            editions; unless it is deleted its content up to the end of the record: see `CalendarContent`
+/// zone       the data of its time zone after a varint of the length: see `ZoneData`
 /// editions   a byte, the edition; a byte, the number of past ones, and for each: its edition, a byte; how long before
-///            the calendar's change it was replaced, an svarint; its opening hours after a varint of the length
+///            the calendar's change it was replaced, an svarint; its opening hours after a varint of the length; its
+///            zone, of length 0 where there is none
 /// ```
 extension RecordCodec {
     private static let calendarBit: UInt8 = 1
     private static let calendarActorBit: UInt8 = 2
     private static let editionBit: UInt8 = 4
+    private static let zoneBit: UInt8 = 8
 
     /// Appends the record of a calendar as it is from here on.
     public static func append(_ calendar: NamedCalendar, to bytes: inout [UInt8]) {
         let hasEditions = calendar.edition != 0 || !calendar.past.isEmpty
+        let bits = calendarBit | (hasEditions ? editionBit : 0) | (calendar.zone == nil ? 0 : zoneBit)
         let start = begin(
-            calendar.name, calendarBit | (hasEditions ? editionBit : 0), version: calendar.version,
-            by: calendar.changedBy, at: calendar.updatedAt, &bytes)
+            calendar.name, bits, version: calendar.version, by: calendar.changedBy, at: calendar.updatedAt, &bytes)
+        if let zone = calendar.zone { ByteCoding.append(run: zone.bytes, to: &bytes) }
         if hasEditions { appendEditions(of: calendar, to: &bytes) }
         bytes += calendar.content.bytes
         endFrame(start, &bytes)
@@ -34,6 +38,7 @@ extension RecordCodec {
             bytes.append(past.edition)
             ByteCoding.append(signed: calendar.updatedAt - past.until, to: &bytes)
             ByteCoding.append(run: past.hours, to: &bytes)
+            ByteCoding.append(run: past.zone?.bytes ?? [], to: &bytes)
         }
     }
 
@@ -65,7 +70,8 @@ extension RecordCodec {
     static func calendar(_ bytes: Span<UInt8>, _ offset: inout Int, into record: inout LogRecord) -> Bool {
         guard let at = ByteCoding.readSigned(bytes, &offset),
             let bits = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
-            bits <= calendarBit | calendarActorBit | editionBit, bits & calendarBit != 0 || bits & editionBit == 0,
+            bits <= calendarBit | calendarActorBit | editionBit | zoneBit,
+            bits & calendarBit != 0 || bits & (editionBit | zoneBit) == 0,
             let version = ByteCoding.read(bytes, &offset),
             (1...UInt64(Int64.max)).contains(version),
             let name = ByteCoding.readRun(bytes, &offset).flatMap({ CalendarName($0) })
@@ -80,6 +86,13 @@ extension RecordCodec {
             record.content = .deletedCalendar(name, version: Int64(version), by: actor)
             return offset == bytes.count
         }
+        var zone: ZoneData?
+        if bits & zoneBit != 0 {
+            guard let data = ByteCoding.readRun(bytes, &offset).flatMap({ ZoneData(decoding: $0) }) else {
+                return false
+            }
+            zone = data
+        }
         var editions: (edition: UInt8, past: [PastHours])? = (0, [])
         if bits & editionBit != 0 { editions = readEditions(bytes, &offset, at: at) }
         let rest = Array(copying: bytes.extracting(offset..<bytes.count))
@@ -87,7 +100,7 @@ extension RecordCodec {
         record.content = .calendar(
             NamedCalendar(
                 name: name, content: content, version: Int64(version), updatedAt: at, changedBy: actor,
-                edition: editions.edition, past: editions.past))
+                zone: zone, edition: editions.edition, past: editions.past))
         return true
     }
 
@@ -101,12 +114,13 @@ extension RecordCodec {
         for _ in 0..<count {
             guard let number = ByteCoding.readFixed(bytes, &offset, count: 1),
                 let age = ByteCoding.readSigned(bytes, &offset), let hours = ByteCoding.readRun(bytes, &offset),
-                CalendarDefinition(decoding: hours.span) != nil
+                CalendarDefinition(decoding: hours.span) != nil, let data = ByteCoding.readRun(bytes, &offset)
             else { return nil }
+            let zone = data.isEmpty ? nil : ZoneData(decoding: data)
             let until = at &- age
             // The end of the year 9999 is not so far from 1970.
-            guard until.magnitude < 1 << 48 else { return nil }
-            past.append(PastHours(hours, edition: UInt8(number), until: until))
+            guard until.magnitude < 1 << 48, (zone == nil) == data.isEmpty else { return nil }
+            past.append(PastHours(hours, zone: zone, edition: UInt8(number), until: until))
         }
         return (UInt8(edition), past)
     }

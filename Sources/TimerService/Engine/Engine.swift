@@ -75,6 +75,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Cron timers of the folded log whose plans are still to be checked against the data of their zones: nothing fires
     /// before that is done.
     var unchecked: ArraySlice<SlotIndex> = []
+    /// Whether the folded log's calendars have been checked against the data of their zones.
+    var calendarsAreChecked = true
     /// Deliveries with an attempt under way, which a fold of the log does not know.
     var attempted: Set<Int64> = []
     /// Bytes of deliveries' events that were written again so far.
@@ -197,6 +199,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         expectSubscribers(of: state.stoppable, now, isStart: restarts == 0)
         for id in attempted { scheduler.rejoinDelivery(id) }
         unchecked = state.zonedTimers[...]
+        calendarsAreChecked = false
         let (head, mark) = (state.head, state.mark)
         // Two above the mark, so that no row begins right after lost positions.
         batch.resume(

@@ -82,6 +82,7 @@ extension Engine {
     /// Takes one bounded step of `replanZoned`. Returns how many timers were planned again, and whether every plan
     /// has been checked.
     func replanStep(_ now: Now) -> (replanned: Int, isDone: Bool) {
+        guard calendarsAreChecked || checkCalendars(now) else { return (0, false) }
         if unchecked.isEmpty { return (0, true) }
         let step = unchecked.prefix(EngineConfiguration.stepLimit)
         unchecked = unchecked.dropFirst(step.count)
@@ -89,6 +90,23 @@ extension Engine {
         let replanned = scheduler.replanZoned(step, now, &effects)
         record()
         return (replanned, unchecked.isEmpty)
+    }
+
+    /// Records the calendars whose zone's data have changed, so that their timers are planned again. Returns false after
+    /// a step of planning by the earlier editions, which comes before it.
+    private func checkCalendars(_ now: Now) -> Bool {
+        let stale = scheduler.staleCalendars
+        guard stale.isEmpty || scheduler.continueReplanning(limit: EngineConfiguration.stepLimit, now, &effects) else {
+            record()
+            return false
+        }
+        record()
+        for calendar in stale {
+            guard let present = calendars[calendar.name] else { continue }
+            if let rezoned = scheduler.rezoned(present, now) { record(rezoned) }
+        }
+        calendarsAreChecked = true
+        return true
     }
 
     /// The pause between two checks whether there is room for more records, in nanoseconds. It is named by

@@ -37,7 +37,10 @@ extension Turn {
         guard growth <= 0 || engine.calendars.byteCount + growth <= CalendarTable.mostBytes else {
             throw .calendarRefused(.isFull)
         }
+        // The log's calendars may still have to be checked against the data of their zones.
+        let before = before.map { engine.scheduler.rezoned($0, now) ?? $0 }
         var calendar = before.map { calendar.following($0, at: now.wall) } ?? calendar
+        calendar.zone = engine.zones.zone(named: calendar.content.zone).map { ZoneData($0, around: now.wall) }
         if engine.scheduler.timers(by: calendar.name) == 0 { calendar.past = [] }
         guard calendar.past.count <= NamedCalendar.mostPast else { throw .calendarRefused(.isChanging) }
         engine.record(calendar, made: calendar.past.isEmpty ? nil : made)

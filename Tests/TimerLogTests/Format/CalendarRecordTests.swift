@@ -73,8 +73,9 @@ struct CalendarRecordTests {
             return changed
         }
         #expect(try isRead(body))
-        #expect(try !isRead(changed(2, to: 9)), "this bit has no meaning")
+        #expect(try !isRead(changed(2, to: 17)), "this bit has no meaning")
         #expect(try !isRead(changed(2, to: 6)), "a deletion has no editions")
+        #expect(try !isRead(changed(2, to: 10)), "a deletion has no zone")
         #expect(try !isRead(changed(2, to: 2)), "a deletion has no content")
         #expect(try !isRead(changed(3, to: 0)), "versions begin at 1")
         #expect(try !isRead(changed(5, to: UInt8(ascii: " "))), "no calendar has this name")
@@ -100,8 +101,26 @@ struct CalendarRecordTests {
         var damaged = body
         damaged[13] = 9
         #expect(try !isRead(damaged), "there are fewer")
-        damaged = Array(body[..<13]) + [1, 0, 0, 1, 7] + body[14...]
+        damaged = Array(body[..<13]) + [1, 0, 0, 1, 7, 0] + body[14...]
         #expect(try !isRead(damaged), "these are no opening hours")
+    }
+
+    @Test func `the data of a calendar's zone are kept with it and with its editions`() throws {
+        var calendar = try Self.calendar()
+        calendar.zone = ZoneData(.utc, around: 1)
+        let next = calendar.rezoned(ZoneData(.utc, around: 1_000_000), at: 7)
+        #expect(
+            next.edition == 1
+                && next.past == [PastHours(calendar.content.hours, zone: calendar.zone, edition: 0, until: 7)])
+        #expect(try fold([Self.bytes(calendar)]).table.all == [calendar])
+        #expect(try fold([Self.bytes(calendar), Self.bytes(next)]).table.all == [next])
+        let body = Array(Self.bytes(calendar).dropFirst(RecordCodec.frameCount))
+        let zone = try #require(calendar.zone).bytes
+        // The zone's length comes after the actor.
+        #expect(body[12] == UInt8(zone.count) && Array(body[13..<13 + zone.count]) == zone)
+        var damaged = body
+        damaged.replaceSubrange(12..<13 + zone.count, with: [1, 7])
+        #expect(try !isRead(damaged), "these are no data of a zone")
     }
 
     @Test func `the newest record of a calendar counts`() throws {

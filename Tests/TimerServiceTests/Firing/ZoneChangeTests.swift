@@ -165,4 +165,146 @@ struct ZoneChangeTests {
         #expect(error?.kind == .unusable)
         #expect(error?.description.contains("Test/Zone") ?? false)
     }
+
+    // Calendars.
+
+    private static let hour: Int64 = 3_600_000
+
+    /// Opens the calendar `office` every day from 09:00 to 17:00, and makes timers that go by it.
+    private func office(_ rig: Rig, _ timers: KeyValuePairs<String, TimerRules>) throws {
+        let name = try #require(CalendarName("office".utf8))
+        let content = CalendarContent(try Self.hours(), week: [], dates: [])
+        try rig.change { turn throws(ServiceError) in _ = try turn.putCalendar(name, content, if: .none, unless: .none)
+        }
+        for (id, rules) in timers {
+            var rules = rules
+            rules.calendar = CalendarRule(name, onClosed: rules.clock == .working ? .skip : .next)
+            try rig.create(id, rules)
+        }
+        try rig.settle()
+    }
+
+    private static func hours() throws -> CalendarDefinition {
+        try CalendarDefinition(
+            zone: Array("Test/Zone".utf8),
+            week: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"].map {
+                (Array($0.utf8), [Array("09:00-17:00".utf8)])
+            },
+            dates: [])
+    }
+
+    private static func openHours(_ offset: Int32) throws -> OpenHours {
+        OpenHours(try hours(), in: TimeZoneTable(offset: offset))
+    }
+
+    private static func working(_ hours: Int64) -> TimerRules {
+        var rules = TimerRules(.after(hours * hour))
+        rules.clock = .working
+        return rules
+    }
+
+    private func now(_ rig: Rig) -> Int64 { rig.engine.turn { $0.now.wall } }
+
+    @Test func `working time that has counted stays counted, what is left counts by the new data`() throws {
+        var rig = try rig(["Test/Zone": 0])
+        try office(rig, ["long": Self.working(30), "held": Self.working(30), "brief": Self.working(0)])
+        let start = now(rig)
+        rig.fire()
+        try rig.apply("held", .suspend)
+        let held = try #require(rig.progress("held"))
+        try rig.settle()
+        rig.stop()
+        rig.time.pass(milliseconds: 30 * Self.hour)
+        rig = try self.rig(["Test/Zone": 7200])
+        let changed = now(rig)
+        #expect(try replan(rig) == 1)
+        let counted = try Self.openHours(0).elapsed(from: start, to: changed)
+        let due = try #require(try Self.openHours(7200).due(after: 30 * Self.hour - counted, from: changed))
+        #expect(rig.progress("long")?.due == due)
+        #expect(due != (try Self.openHours(0).due(after: 30 * Self.hour, from: start)))
+        #expect(rig.progress("held")?.due == held.due && rig.progress("held")?.version == held.version)
+        let last = try #require(try rig.records().last(where: \.isEvent))
+        #expect(last.content == .event(.rescheduled, .calendar, nil))
+        // The same data once more move nothing.
+        rig.stop()
+        rig = try self.rig(["Test/Zone": 7200])
+        let records = try rig.records().count
+        #expect(try replan(rig) == 0)
+        #expect(try rig.records().count == records)
+        rig.stop()
+    }
+
+    @Test func `a calendar that is set before its zone is checked has both changes`() throws {
+        var rig = try rig(["Test/Zone": 0])
+        try office(rig, ["long": Self.working(30)])
+        let start = now(rig)
+        rig.stop()
+        rig.time.pass(milliseconds: 30 * Self.hour)
+        rig = try self.rig(["Test/Zone": 7200])
+        let changed = now(rig)
+        let name = try #require(CalendarName("office".utf8))
+        // The text differs, the hours don't.
+        let content = CalendarContent(try Self.hours(), week: [1], dates: [])
+        try rig.change { turn throws(ServiceError) in _ = try turn.putCalendar(name, content, if: .none, unless: .none)
+        }
+        #expect(try replan(rig) == 1)
+        let counted = try Self.openHours(0).elapsed(from: start, to: changed)
+        #expect(
+            rig.progress("long")?.due == (try Self.openHours(7200).due(after: 30 * Self.hour - counted, from: changed)))
+        rig.stop()
+    }
+
+    @Test func `a crash while timers are planned again moves none of them twice`() throws {
+        var rig = try rig(["Test/Zone": 0])
+        let count = EngineConfiguration.stepLimit + 5
+        try office(rig, [:])
+        let name = try #require(CalendarName("office".utf8))
+        let start = now(rig)
+        for number in 0..<count {
+            var rules = Self.working(30)
+            rules.calendar = CalendarRule(name, onClosed: .skip)
+            try rig.create("t\(number)", rules)
+        }
+        try rig.settle()
+        rig.stop()
+        rig = try self.rig(["Test/Zone": 7200])
+        let changed = now(rig)
+        rig.locked { engine in
+            let now = engine.instant()
+            #expect(!engine.replanStep(now).isDone)
+            engine.afterChanges(now)
+        }
+        try rig.settle()
+        rig.stop()
+        rig.time.pass(milliseconds: 12 * Self.hour)
+        rig = try self.rig(["Test/Zone": 7200])
+        #expect(try (1..<count).contains(replan(rig)))
+        let counted = try Self.openHours(0).elapsed(from: start, to: changed)
+        let due = try Self.openHours(7200).due(after: 30 * Self.hour - counted, from: changed)
+        for number in 0..<count { #expect(rig.progress("t\(number)")?.due == due, "\(number)") }
+        try rig.expectFoldIsLive()
+        rig.stop()
+    }
+
+    @Test func `instants by a calendar whose zone has changed keep their local time`() throws {
+        var rig = try rig(["Test/Zone": 0])
+        let day = now(rig) / (24 * Self.hour) * 24 * Self.hour
+        try office(
+            rig,
+            [
+                "noon": try cron("0 12 * * *"), "night": try cron("0 20 * * *"),
+                "at": TimerRules(.at(day + 44 * Self.hour)),
+            ])
+        let due = ["noon", "night", "at"].map { rig.progress($0)?.due ?? 0 }
+        rig.stop()
+        rig = try self.rig(["Test/Zone": -3600])
+        #expect(try replan(rig) == 3)
+        // The instant of `at` is closed by both data: the next opening has moved.
+        for (id, old) in zip(["noon", "night", "at"], due) {
+            #expect(rig.progress(id)?.due == old + Self.hour, "\(id)")
+        }
+        try rig.expectFoldIsLive()
+        #expect(try replan(rig) == 0)
+        rig.stop()
+    }
 }
