@@ -12,7 +12,7 @@ func fuzzWebhook(_ input: [UInt8]) {
 
 /// Input: a receiver's answer, a client's URL, an operator's rule.
 func fuzzAnswer(_ input: [UInt8]) {
-    if case .reschedule(let delay) = TimerCommandHeader(input) {
+    if case .reschedule(let delay, _) = TimerCommandHeader(input) {
         require(delay >= 0, "a fire is put off into the past")
     }
     if let wait = RetryAfter.milliseconds(input, nowMs: 1_800_000_000_000) {
