@@ -40,7 +40,7 @@ WORKERS ?= 4
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
 .PHONY: help run build check test proof test-heavy test-postgres test-forwarded test-tls test-secrets simulate torture cluster-torture \
-	soak leaks instructions bench bench-alarms bench-more bench-postgres bench-streams bench-tls holds reference clients compare release mutate screenshots lint format sanitize fuzz clean \
+	soak leaks instructions bench bench-alarms bench-more bench-postgres bench-streams bench-tls bench-calendars holds reference clients compare release mutate screenshots lint format sanitize fuzz clean \
 	setup setup-tests setup-clients setup-deploy install uninstall deb test-deb dist test-dist test-deploy
 
 help: ## Show this list
@@ -164,6 +164,10 @@ bench-streams: setup ## Measure event streams; writes their figures there too
 bench-tls: setup-tests ## Measure TLS beside plain connections, nginx and OpenSSL; writes the figures there too
 	swift build -c release --product timerd
 	Benchmarks/tls.sh
+
+bench-calendars: setup-tests ## Measure what timers by a calendar cost, and what a changed calendar costs
+	swift build -c release --product timerd
+	.venv/bin/python Benchmarks/calendars.py .build/release/timerd
 
 holds: setup-tests ## Load the server with all that could hold the engine's lock long, and measure every hold: SECONDS=30
 	swift build -c release --product timerd

@@ -67,17 +67,19 @@ extension Scheduler {
     /// The editions after which each timer is recorded again even where it does not move.
     private static var recordedEvery: UInt8 { 64 }
 
-    /// The slots of timers without a calendar that are passed at the cost of one that is planned again.
-    private static var slotsPerTimer: Int { 16 }
+    /// The slots of timers without a calendar that are passed at the cost of a fire.
+    private static var slotsPerFire: Int { 16 }
+    /// The fires at whose cost a timer is planned again.
+    private static var firesPerTimer: Int { 2 }
 
-    /// Plans timers of changed calendars again, as many as `limit` and slots beside them. Returns whether all are.
+    /// Plans timers of changed calendars again, at the cost of at most `limit` fires. Returns whether all are.
     public mutating func continueReplanning(limit: Int, _ now: Now, _ effects: inout [Effect]) -> Bool {
         guard let start = replanFrom else { return true }
-        var budget = limit * Self.slotsPerTimer
+        var budget = limit * Self.slotsPerFire
         var slot = Int(start)
         while slot < table.slotCount, budget > 0 {
             let usesCalendar = table[SlotIndex(slot)].traits.contains(.calendar)
-            budget -= usesCalendar ? Self.slotsPerTimer * table.weight(SlotIndex(slot)) : 1
+            budget -= usesCalendar ? Self.firesPerTimer * Self.slotsPerFire * table.weight(SlotIndex(slot)) : 1
             if usesCalendar { replan(SlotIndex(slot), now, &effects) }
             slot += 1
         }
