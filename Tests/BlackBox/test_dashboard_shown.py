@@ -9,7 +9,7 @@ from selenium.webdriver.common.keys import Keys
 from browser import PHONE
 from dashboard import Dashboard, vanished
 from timers import STATES, timer_in
-from webhooks import hooked
+from webhooks import events, hooked
 
 pytestmark = pytest.mark.thorough
 
@@ -197,6 +197,48 @@ def test_a_paused_feed_keeps_still_and_one_timer_can_be_followed_alone(board, ow
     page.until(lambda: {timer for _, timer in board.feed()} == {"timer-suspended"})
     api.command("timer-suspended", "resume").expect(200)
     page.until(lambda: board.feed()[0] == ("resumed", "timer-suspended"))
+
+
+def test_while_events_stream_the_feed_draws_those_in_sight_and_the_rest_afterwards(board, own, page):
+    own.client.create(id="timer-burst", every="1ms", maxFires=120)
+    expected = [(event["type"], event["timer"]) for event in reversed(events(own.client, "timer-burst", count=123))]
+    page.until(lambda: board.feed()[:123] == expected, told=f"{board.feed()}")
+    shown = page.run("""
+        const {log, box} = feed;
+        const old = () => [...box.children].filter((item, index) => {
+            return item.lastElementChild.textContent !== feed.detail(feed.events.at(-1 - index));
+        });
+        const isInSight = item => item.getBoundingClientRect().top < log.getBoundingClientRect().bottom;
+        const stream = () => {
+            feed.take({type: "fired", timer: "timer-burst", at: new Date().toISOString(), fire: 121, reason: "manual"});
+            feed.tick();
+        };
+        stream();
+        const streaming = [old().length > 0, old().some(isInSight)];
+        feed.tick();
+        const quiet = old().length;
+        stream();
+        log.scrollTop = log.scrollHeight;
+        log.dispatchEvent(new Event("scroll"));
+        return {streaming, quiet, scrolled: old().length};""")
+    assert shown == {"streaming": [True, False], "quiet": 0, "scrolled": 0}
+
+
+def test_a_window_that_grows_and_a_list_that_is_scrolled_show_more_rows(board, own, page):
+    page.size(1280, 600)
+    own.client.batch([{"id": f"timer-z{number:02}", "after": "2d"} for number in range(60)], "?results=brief").expect(200)
+    page.until(lambda: page.one("#count").text == "67 timers")
+
+    def is_full():
+        return page.run("""
+            const {left, bottom} = list.box.getBoundingClientRect();
+            return Boolean(document.elementFromPoint(left + 100, bottom - 30).closest("#rows .row"))""")
+    page.until(is_full, told="the list has a hole")
+    page.size(1280, 1400)
+    page.until(is_full, told="the window grew, the list did not")
+    page.size(1280, 600)
+    page.run("list.box.scrollTop = list.box.scrollHeight")
+    page.until(lambda: is_full() and "timer-z59" in board.rows(), told="no row where it is scrolled to")
 
 
 def test_buttons_come_with_the_mouse_and_with_the_focus(board, page):

@@ -1,13 +1,19 @@
 // The feed: the newest events, newest first.
 
 const FEED_LENGTH = 200;
+// The least height of an event, in pixels.
+const ITEM_HEIGHT = 24;
 const EVENT_COLORS = {
   ...STATE_AFTER, created: "completed", fired: "accent", deleted: "cancelled", deliveryDead: "broken",
 };
 
 const feed = {
   box: $("feed"),
+  log: $("feed").parentElement,
   events: [],
+  // How many events reach to the end of what is in sight, and whether those beyond are drawn as well.
+  reach: 0,
+  isWhole: true,
   // The timer whose events alone are shown; null: all.
   only: null,
   isPaused: false,
@@ -23,8 +29,19 @@ const feed = {
     if (this.events.length > 2 * FEED_LENGTH) this.events = this.events.slice(-FEED_LENGTH);
   },
 
-  render() {
-    this.isStale = false;
+  // How far the log is scrolled and how much of it is seen is read when it changes: a read lays the page out.
+  measure() {
+    this.reach = Math.ceil((this.log.scrollTop + this.log.clientHeight) / ITEM_HEIGHT);
+    if (!this.isWhole) this.render(false);
+  },
+
+  // Draws what is new in sight, and the rest once nothing new comes.
+  tick() {
+    if (this.isStale || !this.isWhole) this.render(!this.isStale);
+  },
+
+  render(isWhole = true) {
+    Object.assign(this, {isStale: false, isWhole});
     write($("feed-pause"), this.isPaused ? `Go on (${this.missed.toLocaleString()} new)` : "Pause");
     $("feed-pause").setAttribute("aria-pressed", this.isPaused);
     $("feed-only").hidden = !this.only;
@@ -33,13 +50,16 @@ const feed = {
     const items = this.box.children;
     while (items.length > events.length) this.box.lastChild.remove();
     while (items.length < events.length) this.box.append(clone("event"));
-    events.forEach((event, index) => this.fill(items[index], event));
+    const drawn = isWhole ? events : events.slice(0, this.reach);
+    drawn.forEach((event, index) => this.fill(items[index], event));
   },
 
   fill(item, event) {
-    Object.assign(item.dataset, {event: event.id, type: event.type});
-    item.style.setProperty("--state", `var(--${EVENT_COLORS[event.type] ?? "muted"})`);
-    const texts = [time.format(Date.parse(event.at)), event.type, event.timer, this.detail(event)];
+    const {at, type, timer} = event;
+    if (item.children[1].textContent !== type) {
+      item.style.setProperty("--state", `var(--${EVENT_COLORS[type] ?? "muted"})`);
+    }
+    const texts = [time.format(Date.parse(at)), type, timer, this.detail(event)];
     texts.forEach((text, part) => write(item.children[part], text));
   },
 
@@ -62,6 +82,8 @@ const feed = {
   },
 };
 
+feed.log.addEventListener("scroll", () => feed.measure(), {passive: true});
+new ResizeObserver(() => feed.measure()).observe(feed.log);
 $("feed-pause").onclick = () => feed.pause(!feed.isPaused);
 $("feed-only").onclick = () => feed.filter(null);
 feed.box.onclick = event => {

@@ -57,7 +57,7 @@ setInterval(() => {
   if (ticks % 3 === 0) {
     readBehind();
     holds.tidy();
-    if (feed.isStale) feed.render();
+    feed.tick();
   }
   if (store.isStale) changed();
   if (ticks % 10 === 1) {

@@ -14,8 +14,10 @@ const list = {
   active: null,
   index: 0,
   column: null,
-  // Pixels of a row.
+  // Pixels of a row, above what is in sight, and of what is in sight.
   height: 0,
+  top: 0,
+  sight: 0,
   // The timers that were chosen for a command to all of them.
   chosen: new Set(),
 
@@ -30,6 +32,12 @@ const list = {
       return toast(`At most ${count(bulk.most, "timer")} at once.`, true);
     }
     isChosen ? this.chosen.add(id) : this.chosen.delete(id);
+    changed(false);
+  },
+
+  // How far the list is scrolled and how much of it is seen is read when it changes: a read lays the page out.
+  measure() {
+    Object.assign(this, {top: this.box.scrollTop, sight: this.box.clientHeight});
     changed(false);
   },
 
@@ -59,9 +67,8 @@ const list = {
 
   // The timers whose rows are drawn, from top to bottom.
   inSight() {
-    const {scrollTop, clientHeight} = this.box;
-    const first = Math.max(0, Math.floor(scrollTop / this.height) - MARGIN);
-    const last = Math.ceil((scrollTop + clientHeight) / this.height) + MARGIN;
+    const first = Math.max(0, Math.floor(this.top / this.height) - MARGIN);
+    const last = Math.ceil((this.top + this.sight) / this.height) + MARGIN;
     const shown = store.view.slice(first, last);
     const active = this.activeTimer();
     if (active?.index < first) shown.unshift(active);
@@ -199,7 +206,8 @@ document.addEventListener("mouseover", ({target}) => {
   target.title = target.scrollWidth > target.clientWidth ? target.textContent : "";
 });
 
-list.box.addEventListener("scroll", () => changed(false), {passive: true});
+list.box.addEventListener("scroll", () => list.measure(), {passive: true});
+new ResizeObserver(() => list.measure()).observe(list.box);
 list.box.onkeydown = event => list.key(event);
 list.body.addEventListener("focusin", event => {
   const id = event.target.closest(".row").dataset.timer;
