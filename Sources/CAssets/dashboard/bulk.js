@@ -9,6 +9,12 @@ const bulk = {
   // Whether the chosen timers are being read before a question.
   isAsking: false,
 
+  // Says and shows another choice.
+  showChoice() {
+    say(`${count(list.chosen.size, "timer")} chosen`);
+    changed(false);
+  },
+
   render() {
     for (const id of list.chosen) {
       if (!store.timers.has(id)) list.chosen.delete(id);
@@ -119,10 +125,10 @@ $("bulk-all").onclick = () => {
   for (const {id} of store.view) {
     if (list.chosen.size < bulk.most) list.chosen.add(id);
   }
-  changed(false);
+  bulk.showChoice();
   list.focus();
 };
 $("bulk-none").onclick = () => {
   list.chosen.clear();
-  changed(false);
+  bulk.showChoice();
 };

@@ -53,6 +53,7 @@ const deliveries = {
     const read = this.newest = {};
     let found = cursor ? this.all : [];
     let words = "";
+    let isNews = !isOwn;
     try {
       // A read again brings as many as were shown, if that takes no more than some requests.
       const wanted = Math.max(this.all.length, found.length + DELIVERY_PAGE);
@@ -74,6 +75,7 @@ const deliveries = {
     } catch (problem) {
       if (this.newest !== read) return;
       words = problem.sentence ?? "";
+      isNews = true;
     }
     this.newest = null;
     const ids = new Set(this.all.map(({id}) => id));
@@ -82,6 +84,7 @@ const deliveries = {
     }
     write($("deliveries-note"), words);
     this.render();
+    if (isNews) say(words || $("deliveries-count").textContent);
   },
 
   // Reads the list again in a moment, once for all that happens until then; later while the mouse is over it.
@@ -110,7 +113,7 @@ const deliveries = {
     const size = this.chosen.size;
     const words = count(this.all.length, "delivery", "deliveries");
     write($("deliveries-count"), `${words}${this.next ? " of more" : ""}${size ? `, ${size} chosen` : ""}`);
-    $("deliveries-more").hidden = !this.next;
+    hide($("deliveries-more"), !this.next, $("deliveries"));
     // All that match may include some that are not shown and are to be dropped.
     const isDropping = this.sending.size || [...holds.keys.keys()].some(key => !key.startsWith("timer "));
     const isWhole = this.selector() && !isDropping;
@@ -166,6 +169,7 @@ const deliveries = {
   choose(ids, isChosen) {
     for (const id of ids) isChosen ? this.chosen.add(id) : this.chosen.delete(id);
     this.render();
+    say($("deliveries-count").textContent);
   },
 
   // The chosen deliveries that are dead, but for those that are to be dropped.

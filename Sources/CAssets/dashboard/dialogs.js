@@ -1,4 +1,8 @@
-// Toasts, and what all dialogs do alike.
+// What the page says, and what all dialogs do alike.
+
+// Has a screen reader say what the user did, or trouble. All else that changes by itself is in no live region: it would
+// be read without end.
+const say = words => write($("said"), words);
 
 // Says something for a while; a refusal interrupts a screen reader.
 function toast(text, isAlert = false) {

@@ -40,6 +40,13 @@ function write(element, text) {
   }
 }
 
+// Hides an element or shows it. The focus that would be lost with it goes to `next`.
+function hide(element, isHidden, next) {
+  const hadFocus = element === document.activeElement;
+  element.hidden = isHidden;
+  if (hadFocus && isHidden) next.focus();
+}
+
 // Replaces an element's children where `key` says that they differ.
 function renew(element, key, children) {
   if (element.dataset.key === key) return;

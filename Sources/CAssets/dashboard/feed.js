@@ -42,9 +42,12 @@ const feed = {
 
   render(isWhole = true) {
     Object.assign(this, {isStale: false, isWhole});
-    write($("feed-pause"), this.isPaused ? `Go on (${this.missed.toLocaleString()} new)` : "Pause");
+    const [word, missed] = $("feed-pause").children;
+    write(word, this.isPaused ? "Go on" : "Pause");
+    // The count is no part of the button's name, which would be read again with each event.
+    write(missed, this.isPaused ? `${this.missed.toLocaleString()} new` : "");
     $("feed-pause").setAttribute("aria-pressed", this.isPaused);
-    $("feed-only").hidden = !this.only;
+    hide($("feed-only"), !this.only, $("feed-pause"));
     write($("feed-only"), `Only ${this.only} ✕`);
     const events = this.events.slice(-FEED_LENGTH).reverse();
     const items = this.box.children;

@@ -15,6 +15,7 @@ let scopeTimer = null;
 // Applies the filters, and notes them in the address.
 function noteFilters() {
   filter();
+  say($("count").textContent);
   const {text: q, label, sort, states, only, range} = store;
   route.note({q, label, state: String([...states]), only, due: range?.join("-"), sort: sort === "due" ? "" : sort});
 }
@@ -25,10 +26,11 @@ function filter() {
   for (const button of $("states").children) {
     button.setAttribute("aria-pressed", store.states.has(button.dataset.filter));
   }
-  $("due-only").hidden = !store.range;
+  const bucket = timeline.box.children[timeline.index] ?? $("due-within");
+  hide($("due-only"), !store.range, bucket);
   if (store.range) write($("due-only"), `Only due ${store.range.map(instant).join(" to ")} ✕`);
   const others = [store.text, store.label, store.states.size, store.only].filter(Boolean).length;
-  $("due-all").hidden = !store.range || !others;
+  hide($("due-all"), !store.range || !others, store.range ? $("due-only") : bucket);
   const set = others + (store.range ? 1 : 0);
   write($("filters-more"), set ? `Filters (${set})` : "Filters");
   list.box.scrollTop = 0;

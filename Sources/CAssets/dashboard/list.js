@@ -32,7 +32,7 @@ const list = {
       return toast(`At most ${count(bulk.most, "timer")} at once.`, true);
     }
     isChosen ? this.chosen.add(id) : this.chosen.delete(id);
-    changed(false);
+    bulk.showChoice();
   },
 
   // How far the list is scrolled and how much of it is seen is read when it changes: a read lays the page out.

@@ -245,11 +245,18 @@ const isGone = () => outage.isOn;
 // The time that countdowns are shown for: that of the last news, while the page is not live.
 const shownNow = () => $("connection").dataset.state === "live" ? clock.now() : outage.liveAt ?? clock.now();
 
-// Shows the state of the connection. `more` changes each second and is kept from screen readers.
+// Whether the page said that it can't follow the timers.
+let isTroubled = false;
+
+// Shows the state of the connection. Trouble is said once, as is its end: the words change with each attempt.
 function show(state, word, more = "") {
   $("connection").dataset.state = state;
   write($("connection").firstElementChild, word);
   write($("connection").lastElementChild, more);
+  if (state !== "connecting" && isTroubled !== (state !== "live")) {
+    isTroubled = !isTroubled;
+    say(word);
+  }
   if (state !== "live") return;
   outage.end();
   if (!health.stats) health.soon();

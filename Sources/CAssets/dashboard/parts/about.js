@@ -166,7 +166,7 @@ const about = {
 
   tell(words) {
     const {events, hasMore} = this.past;
-    $("past-more").hidden = !hasMore;
+    hide($("past-more"), !hasMore, $("past").closest(".past"));
     const until = hasMore && `Up to ${zonedText(Date.parse(events.at(-1).at), ZONE)}: later events are not read yet.`;
     write($("late-words"), words || until || this.lateWords());
     $("past").replaceChildren(...events.toReversed().map(event => make("tr", {"data-type": event.type},
@@ -192,4 +192,7 @@ const about = {
 };
 
 $("details-more").append($("about"));
-$("past-more").onclick = () => about.readPast();
+$("past-more").onclick = async () => {
+  await about.readPast();
+  say($("late-words").textContent);
+};
