@@ -262,6 +262,7 @@ def test_the_next_fire_comes_first_and_trouble_before_it(board, own, page):
         return [id for id in board.rows() if id != "timer-cron"]
 
     page.until(lambda: order()[:3] == ["timer-dog", "timer-soon", "timer-running"], told=f"{order()}")
+    board.until_row("timer-soon", text="after 20m")  # its text changes no more
     cut = page.one('#rows [data-timer="timer-soon"] small')
     ActionChains(page.driver, duration=0).move_to_element(cut).perform()
     page.until(lambda: cut.get_attribute("title") == cut.get_attribute("textContent"), told="what is cut has no tooltip")
