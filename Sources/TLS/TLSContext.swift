@@ -24,7 +24,7 @@ import CTLS
     public init(
         certificate: [UInt8], key: [UInt8], replacing previous: TLSContext? = nil, now: Int64
     ) throws(TLSFault) {
-        guard let tickets = previous?.tickets ?? TLSTickets() else { throw TLSFault(.library) }
+        guard let tickets = previous?.tickets ?? TLSTickets() else { throw TLSFault(.openSSL) }
         var fault = ctls_fault()
         let made = unsafe Self.withPEM(certificate) { certificate in
             unsafe Self.withPEM(key) { key in
@@ -41,7 +41,7 @@ import CTLS
         }
         guard isKnown else {
             unsafe ctls_context_free(made)
-            throw TLSFault(.library)
+            throw TLSFault(.openSSL)
         }
         keyDigest = digest
     }

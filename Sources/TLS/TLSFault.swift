@@ -13,7 +13,7 @@ public struct TLSFault: Error, Sendable, Equatable, CustomStringConvertible {
         /// The certificate has expired.
         case expired
         /// OpenSSL could not begin.
-        case library
+        case openSSL
     }
 
     /// The part that is wrong.
@@ -33,7 +33,7 @@ public struct TLSFault: Error, Sendable, Equatable, CustomStringConvertible {
             case CTLS_KEY: .key
             case CTLS_PAIR: .pair
             case CTLS_EXPIRED: .expired
-            default: .library
+            default: .openSSL
             }
         let reason = unsafe withUnsafeBytes(of: fault.reason) { bytes in
             unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
@@ -49,7 +49,7 @@ public struct TLSFault: Error, Sendable, Equatable, CustomStringConvertible {
             case .key: "the key is no private key in PEM without a password"
             case .pair: "the key is not that of the certificate"
             case .expired: "the certificate has expired"
-            case .library: "OpenSSL could not begin"
+            case .openSSL: "OpenSSL could not begin"
             }
         return reason.isEmpty ? text : "\(text) (\(reason))"
     }

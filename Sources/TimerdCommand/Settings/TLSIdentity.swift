@@ -52,7 +52,7 @@ struct TLSIdentity: Sendable {
             let file =
                 switch error.kind {
                 case .key, .pair: "--\(Setting.tlsKey.flag) \(files.key)"
-                case .certificate, .expired, .library: "--\(Setting.tlsCertificate.flag) \(files.certificate)"
+                case .certificate, .expired, .openSSL: "--\(Setting.tlsCertificate.flag) \(files.certificate)"
                 }
             throw Failure(.unusable, "\(file): \(error)")
         }
