@@ -20,7 +20,7 @@ extension Scheduler {
     }
 
     /// The calendars whose time zone has other data here than those by which their opening hours are read.
-    public var staleCalendars: [NamedCalendar] { calendars.all.filter { present(zoneOf: $0) != nil } }
+    public var staleCalendars: [CalendarName] { calendars.all.filter { present(zoneOf: $0) != nil }.map(\.name) }
 
     /// Returns a calendar as it is from now on, by the present data of its time zone; nil where it has those.
     public func rezoned(_ calendar: NamedCalendar, _ now: Now) -> NamedCalendar? {

@@ -72,11 +72,12 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     private(set) var pacer = FirePacer()
     /// Elapsed nanoseconds of the newest batch's time base.
     var lastBase: Int64 = 0
-    /// Cron timers of the folded log whose plans are still to be checked against the data of their zones: nothing fires
+    /// Timers of the folded log whose plans are still to be checked against the data of their zones: nothing fires
     /// before that is done.
     var unchecked: ArraySlice<SlotIndex> = []
-    /// Whether the folded log's calendars have been checked against the data of their zones.
-    var calendarsAreChecked = true
+    /// Calendars of the folded log that are still to be recorded with the data that their zones have here, before the
+    /// timers are checked.
+    var staleCalendars: [CalendarName] = []
     /// Deliveries with an attempt under way, which a fold of the log does not know.
     var attempted: Set<Int64> = []
     /// Bytes of deliveries' events that were written again so far.
@@ -199,7 +200,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         expectSubscribers(of: state.stoppable, now, isStart: restarts == 0)
         for id in attempted { scheduler.rejoinDelivery(id) }
         unchecked = state.zonedTimers[...]
-        calendarsAreChecked = false
+        staleCalendars = state.staleCalendars
         let (head, mark) = (state.head, state.mark)
         // Two above the mark, so that no row begins right after lost positions.
         batch.resume(

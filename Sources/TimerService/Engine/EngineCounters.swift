@@ -171,7 +171,7 @@ extension Engine {
     /// Whether fires, webhooks and changes are stopped.
     public var isDrainedNow: Bool { lock.withLock { isDrained } }
 
-    /// The name of a time zone that a cron timer of the log uses and that the zones' data lack; nil for none.
+    /// The name of a time zone that a timer of the log uses and that the zones' data lack; nil for none.
     var missingZone: [UInt8]? { lock.withLock { scheduler.missingZone(of: unchecked) } }
 
     /// The time zones of cron schedules. May be read on any thread.

@@ -6,8 +6,10 @@ import TimerLog
 struct FoldedState: ~Copyable {
     var scheduler: Scheduler
     var idempotency: IdempotencyTable
-    /// Cron timers whose plans are still to be checked against the data of their zones.
+    /// Timers whose plans are still to be checked against the data of their zones.
     let zonedTimers: [SlotIndex]
+    /// Calendars whose zones have other data here than those in the log.
+    let staleCalendars: [CalendarName]
     /// Running timers with `stop: subscriber`.
     let stoppable: [SlotIndex]
     /// The newest position in the log.
@@ -50,6 +52,7 @@ struct FoldedState: ~Copyable {
         scheduler.boundDeliveries(
             backlog: configuration.deliveries.backlog, deadLetters: configuration.deliveries.deadLetters)
         zonedTimers = scheduler.zonedTimers()
+        staleCalendars = scheduler.staleCalendars
         self.scheduler = scheduler
     }
 }

@@ -26,9 +26,9 @@ final class FireLoop: Worker {
         self.report = report
     }
 
-    /// Plans again, before anything fires, the cron timers whose zones' data have changed since the log was written.
+    /// Plans again, before anything fires, the timers whose zones' data have changed since the log was written.
     func prepare() {
-        let replanned = log.value?.engine.replanZoned() ?? 0
+        let replanned = log.value?.engine.replanZoned { heart.beat() } ?? 0
         if replanned > 0 { report(.timeZonesChanged(timers: replanned)) }
     }
 
@@ -60,7 +60,9 @@ extension Engine {
     /// Replans, in bounded steps, the timers whose zone's data have changed since the log was written, and returns
     /// how many there were. Ends early where no changes are taken, as when storage fails: the fire loop checks the
     /// rest when changes are taken again.
-    func replanZoned() -> Int {
+    ///
+    /// - Parameter moved: called after each step.
+    func replanZoned(moved: () -> Void = {}) -> Int {
         var replanned = 0
         var isDone = false
         while !isDone {
@@ -75,6 +77,7 @@ extension Engine {
                 isDone = step.isDone
                 afterChanges(now)
             }
+            moved()
         }
         return replanned
     }
@@ -82,7 +85,7 @@ extension Engine {
     /// Takes one bounded step of `replanZoned`. Returns how many timers were planned again, and whether every plan
     /// has been checked.
     func replanStep(_ now: Now) -> (replanned: Int, isDone: Bool) {
-        guard calendarsAreChecked || checkCalendars(now) else { return (0, false) }
+        guard staleCalendars.isEmpty || renewCalendars(now) else { return (0, false) }
         if unchecked.isEmpty { return (0, true) }
         let step = unchecked.prefix(EngineConfiguration.stepLimit)
         unchecked = unchecked.dropFirst(step.count)
@@ -94,18 +97,14 @@ extension Engine {
 
     /// Records the calendars whose zone's data have changed, so that their timers are planned again. Returns false after
     /// a step of planning by the earlier editions, which comes before it.
-    private func checkCalendars(_ now: Now) -> Bool {
-        let stale = scheduler.staleCalendars
-        guard stale.isEmpty || scheduler.continueReplanning(limit: EngineConfiguration.stepLimit, now, &effects) else {
-            record()
-            return false
-        }
+    private func renewCalendars(_ now: Now) -> Bool {
+        let isPlanned = scheduler.continueReplanning(limit: EngineConfiguration.stepLimit, now, &effects)
         record()
-        for calendar in stale {
-            guard let present = calendars[calendar.name] else { continue }
-            if let rezoned = scheduler.rezoned(present, now) { record(rezoned) }
+        guard isPlanned else { return false }
+        for name in staleCalendars {
+            if let present = calendars[name], let rezoned = scheduler.rezoned(present, now) { record(rezoned) }
         }
-        calendarsAreChecked = true
+        staleCalendars = []
         return true
     }
 

@@ -4,7 +4,7 @@ public import TimerLog
 public enum ServiceEvent: Sendable {
     /// The log was folded at start.
     case recovered(timers: Int, records: Int, seconds: Double)
-    /// The time zones' data have changed since the log was written: so many cron timers were planned again.
+    /// The time zones' data have changed since the log was written: so many timers were planned again.
     case timeZonesChanged(timers: Int)
     /// An append failed; changes are refused until storage works again.
     case appendFailed(AppendOutcome)

@@ -277,7 +277,7 @@ extension TimerService {
         }
         // Records may have been made before the committer had this log.
         active.callCommitter()
-        let replanned = active.engine.replanZoned()
+        let replanned = active.engine.replanZoned(moved: moved)
         if replanned > 0 { report(.timeZonesChanged(timers: replanned)) }
         active.engine.callFireLoop()
         feed.notify()

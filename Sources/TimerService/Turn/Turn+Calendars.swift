@@ -37,8 +37,9 @@ extension Turn {
         guard growth <= 0 || engine.calendars.byteCount + growth <= CalendarTable.mostBytes else {
             throw .calendarRefused(.isFull)
         }
-        // The log's calendars may still have to be checked against the data of their zones.
+        // The calendar may still have to be recorded with the data of its zone.
         let before = before.map { engine.scheduler.rezoned($0, now) ?? $0 }
+        engine.staleCalendars.removeAll { $0 == calendar.name }
         var calendar = before.map { calendar.following($0, at: now.wall) } ?? calendar
         calendar.zone = engine.zones.zone(named: calendar.content.zone).map { ZoneData($0, around: now.wall) }
         if engine.scheduler.timers(by: calendar.name) == 0 { calendar.past = [] }

@@ -100,7 +100,7 @@ final class OperatorLog: Sendable {
                 ])
         case .timeZonesChanged(let timers):
             logger.notice(
-                "time zones have changed; cron timers were planned again",
+                "time zones have changed; timers were planned again",
                 metadata: ["timers": .stringConvertible(timers)])
         case .appendFailed(let outcome): logFirstFailure(outcome)
         case .storageStillFailing(let error):

@@ -1,3 +1,4 @@
+import Platform
 import TestSupport
 import Testing
 
@@ -11,6 +12,21 @@ struct ChangedZones: ZoneSource {
 
     func zone(named name: [UInt8]) -> TimeZoneTable? {
         offsets[String(decoding: name, as: UTF8.self)].map { TimeZoneTable(offset: $0) }
+    }
+}
+
+/// Zones that count the questions.
+final class CountedZones: ZoneSource {
+    private let zones: ChangedZones
+    private let count = Guarded(0)
+
+    init(_ zones: ChangedZones) { self.zones = zones }
+
+    var questions: Int { count.withLock { $0 } }
+
+    func zone(named name: [UInt8]) -> TimeZoneTable? {
+        count.withLock { $0 += 1 }
+        return zones.zone(named: name)
     }
 }
 
@@ -283,6 +299,39 @@ struct ZoneChangeTests {
         let due = try Self.openHours(7200).due(after: 30 * Self.hour - counted, from: changed)
         for number in 0..<count { #expect(rig.progress("t\(number)")?.due == due, "\(number)") }
         try rig.expectFoldIsLive()
+        rig.stop()
+    }
+
+    @Test func `calendars are looked through once, however many timers are still to be planned by an earlier change`()
+        throws
+    {
+        var rig = try rig(["Test/Zone": 0])
+        try office(rig, [:])
+        let name = try #require(CalendarName("office".utf8))
+        let count = 5 * EngineConfiguration.stepLimit
+        for number in 0..<count {
+            var rules = Self.working(30)
+            rules.calendar = CalendarRule(name, onClosed: .skip)
+            try rig.create("t\(number)", rules)
+        }
+        try rig.settle()
+        rig.stop()
+        rig = try self.rig(["Test/Zone": 7200])
+        rig.locked { engine in
+            let now = engine.instant()
+            #expect(!engine.replanStep(now).isDone)
+            engine.afterChanges(now)
+        }
+        try rig.settle()
+        rig.stop()
+        var configuration = EngineConfiguration()
+        let zones = CountedZones(ChangedZones(offsets: ["Test/Zone": 3600]))
+        configuration.zones = zones
+        rig = try Rig(store, configuration, time: time)
+        let before = zones.questions
+        var steps = 0
+        #expect(rig.engine.replanZoned { steps += 1 } == count)
+        #expect(steps > 10 && zones.questions - before < 8, "\(steps) steps, \(zones.questions - before) questions")
         rig.stop()
     }
 
