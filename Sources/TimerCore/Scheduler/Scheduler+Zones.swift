@@ -49,6 +49,8 @@ extension Scheduler {
                 continue
             }
             let progress = table.progress(slot)
+            // An instant by a calendar that has come is due as it was: the opening hours may have changed since.
+            if table[slot].traits.contains(.calendar), progress.due <= now.wall { continue }
             guard let due = zonedDue(slot, progress, Grid(rules(slot), book)), due != progress.due else { continue }
             var step = begin(slot, now)
             step.progress.due = due

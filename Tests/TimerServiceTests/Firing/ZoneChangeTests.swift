@@ -356,4 +356,26 @@ struct ZoneChangeTests {
         #expect(try replan(rig) == 0)
         rig.stop()
     }
+
+    @Test func `an instant that had come before its calendar changed is due as it was, the zone checked or not`() throws
+    {
+        var rig = try rig(["Test/Zone": 0])
+        let day = now(rig) / (24 * Self.hour) * 24 * Self.hour
+        try office(
+            rig, ["at": TimerRules(.at(day + 44 * Self.hour)), "night": try cron("0 20 * * *")])
+        let due = ["at", "night"].map { rig.progress($0)?.due ?? 0 }
+        rig.stop()
+        rig.time.pass(milliseconds: 72 * Self.hour)
+        rig = try self.rig(["Test/Zone": 0])
+        #expect(due.allSatisfy { $0 < now(rig) })
+        let name = try #require(CalendarName("office".utf8))
+        let hours = try CalendarDefinition(
+            zone: Array("Test/Zone".utf8), week: [(Array("mon-sun".utf8), [Array("08:00-21:00".utf8)])], dates: [])
+        try rig.change { turn throws(ServiceError) in
+            _ = try turn.putCalendar(name, CalendarContent(hours, week: [], dates: []), if: .none, unless: .none)
+        }
+        #expect(try replan(rig) == 0)
+        #expect(["at", "night"].map { rig.progress($0)?.due ?? 0 } == due)
+        rig.stop()
+    }
 }
