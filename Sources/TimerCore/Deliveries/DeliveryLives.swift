@@ -21,8 +21,8 @@ struct DeliveryLives {
     private var lives: [Life] = []
     private var free: [UInt32] = []
     private var places: [Key: UInt32] = [:]
-    /// Whether a log is being folded. A life without deliveries then keeps its will until `forgetEmpty`: a delivery
-    /// of that life, written again by compaction, may follow further on.
+    /// Whether the rows of a log are being folded that were there when the fold began. A life without deliveries then
+    /// keeps its will until `forgetEmpty`: a delivery of that life, written again by compaction, may follow further on.
     private var isFolding = true
 
     /// Counts one more delivery of the life `key`. Returns the life's place.

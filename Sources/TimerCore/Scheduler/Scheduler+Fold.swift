@@ -98,6 +98,35 @@ extension Scheduler {
     /// Puts the next version of every timer above `version`, up to which changes may have been lost.
     public mutating func noteLostVersions(_ version: Int64) { lostVersions = max(lostVersions, version) }
 
+    /// The highest version of any timer, deleted ones included, as far as it is known. Takes time in proportion to the
+    /// number of timers.
+    public var highestVersion: Int64 {
+        var highest = max(versionFloor, lostVersions)
+        for slot in 0..<SlotIndex(table.slotCount) where table[slot].inUse {
+            highest = max(highest, table[slot].version)
+        }
+        return highest
+    }
+
+    /// Notes that the log is folded up to its end, and is folded on as it grows. Nothing that compaction wrote again
+    /// is still to come, so wills without deliveries are dropped now and later, and so are the oldest dead letters
+    /// above `deadLetters`.
+    public mutating func foldOn(deadLetters: Int) {
+        indexFolded()
+        deliveries.lives.forgetEmpty()
+        boundDeliveries(backlog: deliveries.backlog, deadLetters: deadLetters)
+    }
+
+    /// Drops the dead letters that were to be forgotten by `wall`, in wall milliseconds, while the log is folded on.
+    public mutating func forgetDeadLetters(dueBy wall: Int64) {
+        var over: [UInt32] = []
+        deliveries.dead.walk(after: .min, deliveries.slots) { place in
+            if deliveries.slots[place].due(near: wall) <= wall { over.append(place) }
+            return true
+        }
+        for place in over { deliveries.removeDead(place) }
+    }
+
     /// Plans every timer's next instant, once the whole log is folded.
     ///
     /// - Parameters:

@@ -32,9 +32,10 @@ public struct LogFold: ~Copyable {
         }
     }
 
-    private var scheduler: Scheduler
+    /// The timers and deliveries so far; none is armed.
+    private(set) var scheduler: Scheduler
     private var chain = ChainVerifier()
-    /// Answers found so far, in log order; a later one of the same key replaces an earlier.
+    /// Answers found so far that were not taken, in log order; a later one of the same key replaces an earlier.
     public private(set) var answers: [AnswerPlace] = []
     /// The time base of the newest row.
     public private(set) var lastBase: TimeBase?
@@ -169,6 +170,25 @@ public struct LogFold: ~Copyable {
             return true
         }
     }
+
+    /// Returns the answers found since the last call, in log order, and drops them.
+    public mutating func takeAnswers() -> [AnswerPlace] {
+        defer { answers = [] }
+        return answers
+    }
+
+    /// Puts the timers that were folded since the last call into the index.
+    public mutating func indexFolded() { scheduler.indexFolded() }
+
+    /// Notes that the end of the log was reached, and that further rows are folded as the log grows: see
+    /// `Scheduler.foldOn`.
+    public mutating func foldOn(deadLetters: Int) { scheduler.foldOn(deadLetters: deadLetters) }
+
+    /// Drops the dead letters that were to be forgotten by `wall`, in wall milliseconds, while the log is folded on.
+    public mutating func forgetDeadLetters(dueBy wall: Int64) { scheduler.forgetDeadLetters(dueBy: wall) }
+
+    /// The highest version of any timer: see `Scheduler.highestVersion`.
+    public var highestVersion: Int64 { scheduler.highestVersion }
 
     /// Returns the scheduler with all that was live at the newest row; nothing is armed yet.
     public consuming func finish() -> Scheduler {

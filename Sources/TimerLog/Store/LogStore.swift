@@ -32,6 +32,8 @@ public protocol LogStore: AnyObject, Sendable {
     func replace(with rows: [LogRow]) throws(StoreError)
     /// Makes a reader that sees what is committed at each of its calls. May be called on any thread.
     func makeReader() throws(StoreError) -> any LogReader
+    /// Makes a reader that reads the log whoever owns it, also while it is not open. May be called on any thread.
+    func makeFollower() throws(StoreError) -> any LogReader
     /// Returns the bytes on the device, everything included.
     func bytesOnDisk() -> Int
     /// Closes the log; `open` may follow.
@@ -159,6 +161,9 @@ public enum AppendRules {
 extension LogStore {
     /// False: one process alone writes the log.
     public var isShared: Bool { false }
+
+    /// Makes a reader: the log is the process's own.
+    public func makeFollower() throws(StoreError) -> any LogReader { try makeReader() }
 
     /// Nil: the log's secret is known once it is opened.
     public var secret: [UInt8]? { nil }

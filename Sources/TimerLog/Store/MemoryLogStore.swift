@@ -93,7 +93,10 @@ public final class MemoryLogStore: LogStore {
     }
 
     /// Makes a reader.
-    public func makeReader() throws(StoreError) -> any LogReader { Reader(self) }
+    public func makeReader() throws(StoreError) -> any LogReader { Reader(self, onlyOpen: true) }
+
+    /// Makes a reader that reads the log whoever owns it.
+    public func makeFollower() -> any LogReader { Reader(self, onlyOpen: false) }
 
     /// Runs `body` with the log's state if the store is open and its session owns the log; else throws `io` or
     /// `fenced`.
@@ -118,8 +121,10 @@ public final class MemoryLogStore: LogStore {
     }
 
     /// Returns a bounded number of rows from the one that holds `position`, or the first after it.
-    fileprivate func fetch(from position: Int64) throws(StoreError) -> [LogRow] {
-        guard isOpen.withLock({ $0 }) else { throw Self.notOpen }
+    ///
+    /// - Parameter onlyOpen: whether a log that is not open is an error.
+    fileprivate func fetch(from position: Int64, onlyOpen: Bool) throws(StoreError) -> [LogRow] {
+        guard !onlyOpen || isOpen.withLock({ $0 }) else { throw Self.notOpen }
         return log.state.withLock { state in
             var low = 0
             var high = state.rows.count
@@ -135,13 +140,17 @@ public final class MemoryLogStore: LogStore {
 
     private final class Reader: LogReader {
         private let store: MemoryLogStore
+        private let onlyOpen: Bool
 
-        init(_ store: MemoryLogStore) { self.store = store }
+        init(_ store: MemoryLogStore, onlyOpen: Bool) {
+            self.store = store
+            self.onlyOpen = onlyOpen
+        }
 
         func read(from position: Int64, _ body: (LogRow) -> Bool) throws(StoreError) {
             var next = position
             while true {
-                let batch = try store.fetch(from: next)
+                let batch = try store.fetch(from: next, onlyOpen: onlyOpen)
                 for row in batch {
                     guard body(row), row.last < .max else { return }
                     next = row.last + 1
@@ -151,7 +160,7 @@ public final class MemoryLogStore: LogStore {
         }
 
         func row(holding position: Int64) throws(StoreError) -> LogRow? {
-            try store.fetch(from: position).first { $0.first <= position }
+            try store.fetch(from: position, onlyOpen: onlyOpen).first { $0.first <= position }
         }
     }
 }

@@ -1,18 +1,19 @@
 internal import Platform
 
 extension LogStore {
-    /// Passes every row to `body`, in order, while another thread reads and decodes the next ones.
+    /// Passes the rows that hold positions from `position` on to `body`, in order, while another thread reads and
+    /// decodes the next ones.
     ///
     /// - Parameters:
     ///   - moved: called after every few rows, at the latest after some 256 KiB or 4096 records.
     /// - Throws: the error of `body`, at once; the error of reading, after the rows that were read before it.
     public func readAhead(
-        moved: () -> Void = {}, _ body: (DecodedRow) throws(StoreError) -> Void
+        from position: Int64 = 0, moved: () -> Void = {}, _ body: (DecodedRow) throws(StoreError) -> Void
     ) throws(StoreError) {
         let queue = RowQueue()
         let thread = Thread(name: "read ahead") {
             do throws(StoreError) {
-                try queue.fill(from: try self.makeReader())
+                try queue.fill(from: try self.makeReader(), position)
                 queue.end(nil)
             } catch {
                 queue.end(error)
@@ -29,10 +30,31 @@ extension LogStore {
     }
 }
 
+extension LogReader {
+    /// Passes the rows that hold positions from `position` on to `body`, in order, until `body` returns false or no row
+    /// is left.
+    ///
+    /// - Throws: the error of `body`, at once; the error of reading.
+    public func readDecoded(
+        from position: Int64, _ body: (DecodedRow) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        var failure: StoreError?
+        try read(from: position) { row in
+            do throws(StoreError) {
+                return try body(DecodedRow(row))
+            } catch {
+                failure = error
+                return false
+            }
+        }
+        if let failure { throw failure }
+    }
+}
+
 /// A row with its records decoded, which can be done before the rows ahead of it are folded.
 public struct DecodedRow: Sendable {
     /// The row.
-    let row: LogRow
+    public let row: LogRow
     /// The records, up to the first that is damaged.
     let records: [LogRecord]
     /// The header, once the whole row was read; or the error that ended the reading.
@@ -76,13 +98,13 @@ private final class RowQueue: Sendable {
 
     private let state = Guarded(State())
 
-    /// Reads and decodes rows until none is left, or until `stop`.
-    func fill(from reader: any LogReader) throws(StoreError) {
+    /// Reads and decodes the rows from `position` on until none is left, or until `stop`.
+    func fill(from reader: any LogReader, _ position: Int64) throws(StoreError) {
         var portion: [DecodedRow] = []
         var (bytes, records) = (0, 0)
         // The rows that were read before a failure are queued before it.
         defer { _ = add(portion) }
-        try reader.read(from: 0) { row in
+        try reader.read(from: position) { row in
             let decoded = DecodedRow(row)
             portion.append(decoded)
             bytes += row.data.count
