@@ -44,6 +44,12 @@ struct IdempotencyTable {
         self.maximumBytes = maximumBytes
     }
 
+    /// Makes an empty table with the bounds of `configuration`.
+    init(_ configuration: EngineConfiguration) {
+        self.init(
+            maximum: configuration.maximumIdempotencyKeys, maximumBytes: configuration.maximumIdempotencyBytes)
+    }
+
     /// Returns a table of the requests under way alone, with their runs: these requests go on when the log is
     /// folded again.
     func underWay() -> IdempotencyTable {
