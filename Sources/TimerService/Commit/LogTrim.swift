@@ -16,8 +16,11 @@ final class LogTrim: Sendable {
         var expiredThrough: Int64 = 0
         /// Whether a deletion failed; the next one asked for tries again.
         var deletionFailed = false
-        /// Bytes of the rows' data in the log, but for rows that are to be deleted.
+        /// Bytes of the rows' data in the log, but for rows that are to be deleted; without those up to
+        /// `uncountedThrough`.
         var held: RowBytes
+        /// Position up to which rows were in the log at the beginning and are not counted yet; nil where all are.
+        var uncountedThrough: Int64?
         /// Rows that are to replace others, and whether some are being written just now.
         var replacements: [RowReplacement] = []
         var isReplacing = false
@@ -30,8 +33,15 @@ final class LogTrim: Sendable {
     private let isAsked = Atomic<Bool>(false)
 
     /// Begins with a log from which rows up to `deletedThrough` are deleted.
-    init(deletedThrough: Int64, held: RowBytes) {
-        state = Guarded(State(deletedThrough: deletedThrough, held: held))
+    ///
+    /// - Parameters:
+    ///   - held: bytes of the rows' data; nil where they are still to be counted: see `count`.
+    ///   - end: the end of the log.
+    init(deletedThrough: Int64, held: RowBytes?, through end: Int64) {
+        state = Guarded(
+            State(
+                deletedThrough: deletedThrough, held: held ?? RowBytes(),
+                uncountedThrough: held == nil ? end : nil))
     }
 
     // The requests of the compactor.
@@ -57,6 +67,18 @@ final class LogTrim: Sendable {
     /// Notes that events up to `position` are no longer kept.
     func expire(through position: Int64) {
         state.withLock { $0.expiredThrough = max($0.expiredThrough, position) }
+    }
+
+    /// Position up to which rows are to be counted before any is deleted or replaced; nil where all are counted.
+    var uncountedThrough: Int64? { state.withLock { $0.uncountedThrough } }
+
+    /// Notes the bytes of the rows up to `uncountedThrough`.
+    func count(_ bytes: RowBytes) {
+        state.withLock { state in
+            // A fold of the log may have counted all rows meanwhile.
+            if state.uncountedThrough != nil { state.held += bytes }
+            state.uncountedThrough = nil
+        }
     }
 
     /// Whether rows are still to replace others.
@@ -126,7 +148,7 @@ final class LogTrim: Sendable {
     func grow(_ rows: [LogRow]) { state.withLock { $0.held += RowBytes(rows) } }
 
     /// Notes the bytes that a fold of the log found.
-    func reset(held: RowBytes) { state.withLock { $0.held = held } }
+    func reset(held: RowBytes) { state.withLock { ($0.held, $0.uncountedThrough) = (held, nil) } }
 }
 
 /// A row that is to take the place of those it spans.

@@ -60,6 +60,14 @@ extension Engine {
     /// The milliseconds by which a clock may be behind on the machine where a copy is started.
     private static let branchLead: Int64 = 3_600_000
 
+    /// Begins positions and versions above those that the log may have lost.
+    func begin(above lost: HighWaterMark) {
+        // One position stays free, so that no row begins right after lost ones.
+        batch.skip(to: min(lost.position, .max - 2) + 2)
+        lostVersions = max(lostVersions, lost.version)
+        needsMark = true
+    }
+
     /// Writes a mark into the batch.
     ///
     /// - Parameter isExact: whether nothing is shown early after the mark.

@@ -104,11 +104,15 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Makes the engine of a folded log.
     ///
     /// - Parameters:
+    ///   - answered: the answers of the log.
     ///   - isShared: whether other processes may write the log as well.
     ///   - moved: called now and then on the way.
+    ///   - branchedAt: see `StoreHead.branchedAt`.
+    ///   - lost: the greatest position and version that the log may have lost.
     init(
-        _ fold: consuming LogFold, isShared: Bool = false, configuration: EngineConfiguration, shared: SharedParts,
-        moved: () -> Void = {}, branchedAt: Int64? = nil
+        _ fold: consuming LogFold, _ answered: IdempotencyTable, isShared: Bool = false,
+        configuration: EngineConfiguration, shared: SharedParts, moved: () -> Void = {}, branchedAt: Int64? = nil,
+        lost: HighWaterMark = HighWaterMark()
     ) {
         batch = PendingBatch(isShared: isShared)
         self.configuration = configuration
@@ -124,13 +128,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             shared.timeSource, after: fold.lastBase, patience: shared.lease == nil ? 0 : Self.takeoverPatience)
         lastUp = fold.lastBase?.now
         var state = FoldedState(
-            fold,
-            underWay: IdempotencyTable(
-                maximum: configuration.maximumIdempotencyKeys, maximumBytes: configuration.maximumIdempotencyBytes),
-            holdsUnsubscribed: true, configuration, at: clock.now(), moved: moved)
+            fold, answered, holdsUnsubscribed: true, configuration, at: clock.now(), moved: moved)
         scheduler = Scheduler(secret: [])
         idempotency = state.idempotency
         if let branchedAt { restartFromClock(branchedAt) }
+        if lost != HighWaterMark() { begin(above: lost) }
         take(&state)
     }
 
@@ -159,7 +161,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             abandoned = []
             return (instant(), idempotency, subscriptions.expectsReturns)
         }
-        return FoldedState(fold, underWay: keys.underWay(), holdsUnsubscribed: holds, configuration, at: now)
+        return FoldedState(fold, keys.underWay(), holdsUnsubscribed: holds, configuration, at: now)
     }
 
     /// Begins again from what the log holds, after a failed append.

@@ -28,15 +28,16 @@ struct FoldedState: ~Copyable {
     let armedAt: Now
 
     /// - Parameters:
-    ///   - underWay: the keys of requests that go on.
+    ///   - known: the idempotency keys that are known beside the answers of `fold`: of requests that go on, and of
+    ///     answers that were taken out of the fold.
     ///   - holdsUnsubscribed: whether running timers with `stop: subscriber` are held until a subscriber comes.
     ///   - now: a reading of the engine's clocks.
     ///   - moved: called now and then on the way.
     init(
-        _ fold: consuming LogFold, underWay: IdempotencyTable, holdsUnsubscribed: Bool,
+        _ fold: consuming LogFold, _ known: IdempotencyTable, holdsUnsubscribed: Bool,
         _ configuration: EngineConfiguration, at now: Now, moved: () -> Void = {}
     ) {
-        var idempotency = underWay
+        var idempotency = known
         // The answers are sorted into an array of their own, as the fold's does not outlive the fold.
         for place in fold.answers.sorted(by: LogFold.AnswerPlace.isOlder) { idempotency.restore(place) }
         self.idempotency = idempotency

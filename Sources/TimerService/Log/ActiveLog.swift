@@ -50,9 +50,10 @@ public final class ActiveLog: @unchecked Sendable {
         self.report = report
         let (store, head, deletedThrough) = (log.store, log.head, log.deletedThrough)
         let (oldest, bytes) = (log.oldest, log.bytes)
+        let (answered, lost) = (log.answered, log.lost)
         engine = Engine(
-            log.fold, isShared: store.isShared, configuration: configuration, shared: shared, moved: moved,
-            branchedAt: head.branchedAt)
+            log.fold, answered, isShared: store.isShared, configuration: configuration, shared: shared, moved: moved,
+            branchedAt: head.branchedAt, lost: lost)
         hub = EventHub(head: head.last)
         self.store = store
         secret = head.secret
@@ -60,7 +61,8 @@ public final class ActiveLog: @unchecked Sendable {
         oldestAtStart = oldest ?? engine.nextPosition
         // A log from which nothing was deleted never gave an id before its first: a client with an earlier one has
         // it from another log, and has a gap.
-        trim = LogTrim(deletedThrough: deletedThrough > 0 ? deletedThrough : oldestAtStart - 1, held: bytes)
+        trim = LogTrim(
+            deletedThrough: deletedThrough > 0 ? deletedThrough : oldestAtStart - 1, held: bytes, through: head.last)
     }
 
     /// Whether other processes may write the log too: see `LogStore.isShared`.

@@ -74,6 +74,7 @@ final class LogCompaction {
     func round(_ reader: any LogReader) throws(StoreError) -> Bool {
         while engine.forgetKeys(), !pacing.isStopping, !log.hasEnded {}
         engine.recordKeyUses()
+        guard try countRows(reader) else { return false }
         try boundary.look(reader, rows: tuning.rowsPerRound)
         let (upkeep, kept) = (engine.upkeep, engine.configuration)
         let moved = boundary.move(to: upkeep.wall - kept.retainMilliseconds, keeping: kept.retainBytes)
@@ -83,6 +84,21 @@ final class LogCompaction {
         var isBusy = try condenseKicks(reader) || moved
         if boundary.outsideBytes > 2 * live + tuning.slackBytes { isBusy = try compact(reader) || isBusy }
         return isBusy
+    }
+
+    /// Counts the bytes of the rows that were in the log when it was taken over, unless they are known. Returns false
+    /// when the service stops, or the log has ended.
+    private func countRows(_ reader: any LogReader) throws(StoreError) -> Bool {
+        guard let end = log.trim.uncountedThrough else { return true }
+        var bytes = RowBytes()
+        try reader.read(from: 0) { row in
+            guard row.last <= end, !pacing.isStopping, !log.hasEnded else { return false }
+            bytes.add(row)
+            return true
+        }
+        if pacing.isStopping || log.hasEnded { return false }
+        log.trim.count(bytes)
+        return true
     }
 
     /// Compacts the oldest rows outside. Returns whether there were any.

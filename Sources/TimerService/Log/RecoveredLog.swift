@@ -10,12 +10,16 @@ struct RecoveredLog: ~Copyable {
     let deletedThrough: Int64
     /// Position of the oldest record; nil for an empty log.
     let oldest: Int64?
-    /// Bytes of the rows' data.
-    let bytes: RowBytes
+    /// Bytes of the rows' data; nil where they are not known: the fold was begun while another process had the log.
+    let bytes: RowBytes?
     /// How many records were folded.
     let records: Int
-    /// The timers and answers that are live.
+    /// The timers that are live.
     var fold: LogFold
+    /// The answers that are live.
+    let answered: IdempotencyTable
+    /// The greatest position and version that were read and that the log may have lost.
+    let lost: HighWaterMark
 
     /// Opens `store` and folds what it holds.
     ///
@@ -26,39 +30,89 @@ struct RecoveredLog: ~Copyable {
     static func recover(
         _ store: any LogStore, _ configuration: EngineConfiguration, isAhead: Bool = false, moved: () -> Void = {}
     ) throws(StoreError) -> RecoveredLog {
+        var none: StandbyFold?
+        return try recover(store, configuration, from: &none, isAhead: isAhead, moved: moved)
+    }
+
+    /// Opens `store` and folds what it holds.
+    ///
+    /// - Parameters:
+    ///   - standby: a fold of the log that is continued; nil for none. The fold is taken, but after an error it is left
+    ///     here, for the next attempt.
+    ///   - isAhead, moved: as in the method above.
+    /// - Throws: as the method above; `unavailable` where another process has changed the end of the log meanwhile.
+    static func recover(
+        _ store: any LogStore, _ configuration: EngineConfiguration, from standby: inout StandbyFold?,
+        isAhead: Bool = false, moved: () -> Void = {}
+    ) throws(StoreError) -> RecoveredLog {
         let head = try store.open()
         moved()
-        var fold = LogFold(
-            secret: head.secret, maximumTimers: configuration.maximumTimers, zones: configuration.zones)
-        if isAhead {
-            try store.readAhead(moved: moved) { row throws(StoreError) in try fold.fold(row) }
-        } else {
-            try store.fold(into: &fold)
+        var log = standby.take() ?? StandbyFold(secret: head.secret, configuration)
+        do throws(StoreError) {
+            try log.readRest(of: store, through: head.last, isAhead: isAhead, moved: moved)
+        } catch {
+            standby = consume log
+            throw error
         }
         moved()
-        let (deletedThrough, oldest) = (fold.deletedThrough ?? 0, fold.oldest)
-        let (bytes, records) = (fold.bytes, fold.records)
-        return RecoveredLog(
-            store: store, head: head, deletedThrough: deletedThrough, oldest: oldest, bytes: bytes, records: records,
-            fold: fold)
+        var (deletedThrough, oldest) = (log.fold.deletedThrough ?? 0, log.fold.oldest)
+        if log.bytes == nil {
+            // The rows that were the oldest when the fold began may be deleted.
+            try store.makeReader().read(from: 0) { row in
+                (deletedThrough, oldest) = (row.previous, row.first)
+                return false
+            }
+        }
+        return RecoveredLog(store, head, log, deletedThrough: deletedThrough, oldest: oldest)
     }
+}
+
+extension RecoveredLog {
+    /// Makes a recovered log of what was folded; see the members.
+    init(
+        _ store: any LogStore, _ head: StoreHead, _ log: consuming StandbyFold, deletedThrough: Int64, oldest: Int64?
+    ) {
+        self.init(
+            store: store, head: head, deletedThrough: deletedThrough, oldest: oldest, bytes: log.bytes,
+            records: log.fold.records, fold: log.fold, answered: log.answered, lost: log.lost)
+    }
+}
+
+extension StandbyFold {
+    /// Reads and folds what the open log of `store` holds after the newest row, up to its `end`.
+    fileprivate mutating func readRest(
+        of store: any LogStore, through end: Int64, isAhead: Bool, moved: () -> Void
+    ) throws(StoreError) {
+        var breaks = 0
+        while true {
+            // A deletion of the owner before may still be under way; the log is damaged where rows are missing time
+            // and again.
+            let isShared = store.isShared && breaks < Self.mostBreaks
+            let round =
+                isAhead
+                ? try round(readingAhead: store, isShared: isShared, moved: moved)
+                : try round(at: nil, try store.makeReader(), isShared: isShared)
+            if round == .ended { break }
+            breaks += 1
+        }
+        // Another session may have taken the log since it was opened, and the database may have lost rows. A log of
+        // this process alone ends where it was read.
+        guard head == end || !store.isShared else {
+            throw StoreError(.unavailable, "the log ended at position \(end), and is read up to \(head)")
+        }
+    }
+
+    /// The number of times that the fold begins again while a shared log is read, before missing rows are damage.
+    private static let mostBreaks = 3
 }
 
 extension LogStore {
     /// Folds the rows up to `position`.
     func fold(into fold: inout LogFold, through position: Int64 = .max) throws(StoreError) {
-        let reader = try makeReader()
-        var failure: StoreError?
-        try reader.read(from: 0) { row in
-            guard row.last <= position else { return false }
-            do throws(StoreError) {
-                try fold.fold(row)
-                return true
-            } catch {
-                failure = error
-                return false
-            }
+        try makeReader().readDecoded(from: 0) { row throws(StoreError) in
+            guard row.row.last <= position else { return false }
+            try fold.fold(row)
+            return true
         }
-        if let failure { throw failure }
     }
 }

@@ -12,7 +12,8 @@ extension ActiveLog {
         let head = try store.open()
         let recovered = RecoveredLog(
             store: store, head: head, deletedThrough: 0, oldest: nil, bytes: RowBytes(), records: 0,
-            fold: LogFold(secret: head.secret))
+            fold: LogFold(secret: head.secret), answered: IdempotencyTable(EngineConfiguration()),
+            lost: HighWaterMark())
         self.init(
             recovered, configuration: EngineConfiguration(),
             shared: SharedParts(alarm: ManualAlarm(time), timeSource: time), report: { _ in })

@@ -21,6 +21,7 @@ final class ContestedLogStore: LogStore {
         var isShut = false
         var holdsSettlements = false
         var waiting = 0
+        var reader: (@Sendable (MemoryLogStore) -> any LogReader)?
     }
 
     private let inner = MemoryLogStore()
@@ -43,6 +44,11 @@ final class ContestedLogStore: LogStore {
 
     /// Holds every settlement, or releases them.
     func holdSettlements(_ holds: Bool = true) { state.update { $0.holdsSettlements = holds } }
+
+    /// Makes `body` decide what readers read, and lets it change the log before.
+    func onReading(_ body: @escaping @Sendable (MemoryLogStore) -> any LogReader) {
+        state.withLock { $0.reader = body }
+    }
 
     /// Begins an epoch, as a server does that takes the log: what the epoch before still asks for is fenced.
     func take() { _ = inner.beginEpoch(session: 0, after: 0) }
@@ -108,7 +114,12 @@ final class ContestedLogStore: LogStore {
 
     func replace(with rows: [LogRow]) throws(StoreError) { try inner.replace(with: rows) }
 
-    func makeReader() throws(StoreError) -> any LogReader { try inner.makeReader() }
+    func makeReader() throws(StoreError) -> any LogReader {
+        if let reader = state.withLock({ $0.reader }) { return reader(inner) }
+        return try inner.makeReader()
+    }
+
+    func makeFollower() -> any LogReader { inner.makeFollower() }
 
     func bytesOnDisk() -> Int { inner.bytesOnDisk() }
 

@@ -27,7 +27,8 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
     /// Opens `store`, folds it and starts the committer.
     init(
         _ store: any LogStore = MemoryLogStore(), _ configuration: EngineConfiguration = EngineConfiguration(),
-        time: ManualTime = ManualTime(), backlog: Int = 200, starts: Bool = true
+        time: ManualTime = ManualTime(), backlog: Int = 200, from standby: consuming StandbyFold? = nil,
+        starts: Bool = true
     ) throws {
         self.store = store
         self.time = time
@@ -37,8 +38,8 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
         alarm = ManualAlarm(time)
         shared = SharedParts(alarm: alarm, timeSource: time, bell: bell)
         log = ActiveLog(
-            try RecoveredLog.recover(store, configuration), configuration: configuration, shared: shared,
-            report: { [heard] event in heard.withLock { $0.append(event) } })
+            try RecoveredLog.recover(store, configuration, from: &standby), configuration: configuration,
+            shared: shared, report: { [heard] event in heard.withLock { $0.append(event) } })
         siphash = SipHash(secret: log.secret)
         published = Published(log)
         committer = Committer(published, bell, durability: configuration.durability)
