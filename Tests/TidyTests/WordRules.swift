@@ -91,6 +91,7 @@ enum WordRules {
             "TimerService/Dispatcher.swift": "confined to its thread but for what a lock guards",
             "TimerService/Engine.swift": "guarded by its lock",
             "TimerService/ActiveLog.swift": "what the committer does for it is confined to the committer's thread",
+            "TimerService/Standby.swift": "its fold belongs to one thread at a time, as a lock says",
             "TimerService/Replayer.swift": "its queues of jobs do not say that they may go from thread to thread",
             "Webhooks/CourierLoop.swift": "confined to its thread but for the wake-up",
         ],

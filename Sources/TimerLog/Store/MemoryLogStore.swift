@@ -27,6 +27,9 @@ public final class MemoryLogStore: LogStore {
     /// The session that may append, and its epoch.
     package var owner: LogOwner { log.state.withLock { LogOwner(epoch: $0.head.epoch, session: $0.session) } }
 
+    /// Position of the newest record.
+    package var end: Int64 { log.state.withLock { $0.head.last } }
+
     /// Begins an epoch in which `session` alone may append. The log goes on after `position`.
     package func beginEpoch(session: Int64, after position: Int64) -> Barrier {
         log.state.withLock { $0.beginEpoch(session, after: position) }

@@ -28,6 +28,10 @@ public enum ServiceEvent: Sendable {
     case deliveryUnreadable(StoreError)
     /// A row of old events is not what was written; streams that needed it were cut.
     case eventsUnreadable(StoreError)
+    /// The standby could not read the log; it tries again.
+    case standbyFailing(StoreError)
+    /// The standby reads the log from its start again.
+    case standbyFoldsAgain(StandbyBreak)
     /// Old rows could not be compacted.
     case compactionFailed(StoreError)
 }

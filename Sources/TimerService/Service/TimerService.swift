@@ -24,6 +24,8 @@ public final class TimerService: Sendable {
     let committer: Committer
     let compactor: Compactor
     let dispatcher: Dispatcher?
+    /// The reader of the log while another process owns it; nil where the process is alone, or a cold standby.
+    let standby: Standby?
     private let workers: WorkerGroup
     let report: @Sendable (ServiceEvent) -> Void
     /// This process's place among those that share the storage; nil where it is alone.
@@ -33,13 +35,15 @@ public final class TimerService: Sendable {
     ///
     /// - Parameters:
     ///   - place: the process's place among those that share the storage; nil where it is alone.
+    ///   - standby: whether the log is read while another process owns it.
     ///   - recovery: the heartbeat that beats while the log is opened and folded.
     ///   - sending: how events are sent to webhooks; nil: deliveries wait.
     ///   - report: takes the events that an operator should know of; called on any thread.
     /// - Throws: when the store can't be used, or its log is damaged or names a time zone that is not there.
     public init(
-        store: any LogStore, place: (any ClusterPlace)? = nil, configuration: EngineConfiguration,
-        alarm: any Alarm = TimerFDAlarm(), timeSource: any TimeSource = SystemTime(),
+        store: any LogStore, place: (any ClusterPlace)? = nil, standby: StandbyKind = .cold,
+        configuration: EngineConfiguration, alarm: any Alarm = TimerFDAlarm(),
+        timeSource: any TimeSource = SystemTime(),
         recovery: Heartbeat = Heartbeat(name: "recovery"), sending: DeliverySending? = nil,
         report: @escaping @Sendable (ServiceEvent) -> Void
     ) throws(StoreError) {
@@ -73,7 +77,11 @@ public final class TimerService: Sendable {
         let published = log
         dispatcher = sending.map { Dispatcher(published, configuration.deliveries, $0, report: report) }
         gate = ChangeGate(log)
+        self.standby =
+            place == nil || standby == .cold
+            ? nil : store.secret.map { Standby(store, secret: $0, configuration, report: report) }
         var workers: [any Worker] = [committer, replayer, compactor, watchdog, gate, fireLoop]
+        if let standby = self.standby { workers.append(standby) }
         if let dispatcher { workers.append(dispatcher) }
         self.workers = WorkerGroup(workers)
         self.report = report
@@ -143,6 +151,12 @@ public final class TimerService: Sendable {
 
     /// Whether this process owns the log.
     public var ownsLog: Bool { log.value != nil }
+
+    /// How far this process has read the log of another one; nil where it does not read it.
+    public var standbyProgress: StandbyProgress? { ownsLog ? nil : standby?.progress }
+
+    /// Notes where the log of another process ends, so that a standby reads on. May be called on any thread.
+    public func read(through end: Int64) { standby?.read(through: end) }
 
     /// The address where requests are answered while this process is a standby; nil where it is not known.
     public var owner: String? { place?.owner }
@@ -259,7 +273,19 @@ extension TimerService {
     public func adopt(
         moved: () -> Void = {}, checking check: (KeyRing) throws(StoreError) -> Void = { _ in }
     ) throws(StoreError) -> ActiveLog? {
-        let recovered = try RecoveredLog.recover(store, configuration, isAhead: true, moved: moved)
+        var fold = standby?.take()
+        do throws(StoreError) {
+            return try adopt(from: &fold, moved: moved, checking: check)
+        } catch {
+            standby?.restart(fold.take())
+            throw error
+        }
+    }
+
+    private func adopt(
+        from fold: inout StandbyFold?, moved: () -> Void, checking check: (KeyRing) throws(StoreError) -> Void
+    ) throws(StoreError) -> ActiveLog? {
+        let recovered = try RecoveredLog.recover(store, configuration, from: &fold, isAhead: true, moved: moved)
         do throws(StoreError) { try check(recovered.fold.keys) } catch {
             store.close()
             throw error
@@ -297,6 +323,7 @@ extension TimerService {
         dispatcher?.wake()
         feed.notify()
         discard(active)
+        standby?.restart()
     }
 
     private func discard(_ active: ActiveLog) {

@@ -130,8 +130,20 @@ final class OperatorLog: Sendable {
             logThrottled("an event could not be read for its delivery", "\(error)")
         case .eventsUnreadable(let error):
             logThrottled("old events could not be read for a stream", "\(error)")
+        case .standbyFailing(let error):
+            logThrottled("the log of the other server can't be read; it is tried again", "\(error)")
+        case .standbyFoldsAgain(let cause): tell(cause)
         case .compactionFailed(let error):
             logThrottled("old rows could not be compacted", "\(error)")
+        }
+    }
+
+    private func tell(_ cause: StandbyBreak) {
+        let text = "this standby reads the log from its start again"
+        switch cause {
+        case .overtaken: logger.notice("\(text): rows that it had not read were compacted")
+        case .condensed: logger.notice("\(text): rows that it had read in part were condensed")
+        case .diverged: logger.warning("\(text): the database no longer has rows that it had read")
         }
     }
 

@@ -1,0 +1,93 @@
+import Platform
+import TestSupport
+import Testing
+import TimerCore
+import TimerLog
+
+@testable import TimerService
+
+/// A log that one process owns, and a service that stands by.
+private final class OwnedLog: Sendable {
+    let log = MemoryLogStore()
+    let owner: Rig
+    let service: TimerService
+    let reports = Guarded<[ServiceEvent]>([])
+
+    init(_ standby: StandbyKind) throws {
+        _ = log.beginEpoch(session: 1, after: 0)
+        owner = try Rig(log.seen(by: 1))
+        service = try TimerService(
+            store: log.seen(by: 2), place: ManualPlace(), standby: standby, configuration: EngineConfiguration(),
+            alarm: ManualAlarm(owner.time), timeSource: owner.time,
+            report: { [reports] event in reports.withLock { $0.append(event) } })
+        service.start()
+    }
+
+    /// Makes timers at the owner, and shows the standby where the log ends then.
+    func create(_ ids: String...) throws {
+        for id in ids { try owner.create(id) }
+        try owner.settle()
+        service.read(through: log.end)
+    }
+
+    /// Waits until the standby has read the log.
+    func waitUntilRead() throws {
+        try eventually("the log is read") { service.standbyProgress?.head == log.end }
+    }
+
+    /// Makes the standby the owner.
+    func takeOver() throws -> ActiveLog {
+        _ = log.beginEpoch(session: 2, after: 0)
+        return try #require(try service.adopt())
+    }
+
+    func stop() {
+        owner.stop()
+        service.stop()
+    }
+}
+
+struct StandbyTests {
+    @Test func `a warm standby reads the log as it grows, and the rest of it when it takes over`() throws {
+        let owned = try OwnedLog(.warm)
+        #expect(owned.service.standbyProgress == StandbyProgress())
+        try owned.create("a", "b")
+        try owned.waitUntilRead()
+        #expect(owned.service.standbyProgress?.isWarm == true)
+        #expect(owned.service.snapshotCounters().fires.reduce(0, +) == 0)
+        try owned.create("c")
+        try owned.waitUntilRead()
+        try owned.owner.create("d")
+        try owned.owner.settle()
+        let log = try owned.takeOver()
+        for id in ["a", "b", "c", "d"] { #expect(log.has(id)) }
+        #expect(log.trim.uncountedThrough != nil, "the fold was begun before")
+        #expect(owned.service.standbyProgress == nil)
+        owned.stop()
+    }
+
+    @Test func `a server that has lost the log reads it from the start`() throws {
+        let owned = try OwnedLog(.warm)
+        try owned.create("a")
+        try owned.waitUntilRead()
+        _ = try owned.takeOver()
+        owned.service.drop()
+        _ = owned.log.beginEpoch(session: 1, after: 0)
+        owned.service.read(through: owned.log.end)
+        try owned.waitUntilRead()
+        #expect(owned.service.standbyProgress?.isWarm == true)
+        #expect(owned.service.standbyProgress?.breaks == [:])
+        #expect(try owned.takeOver().has("a"))
+        owned.stop()
+    }
+
+    @Test func `a cold standby reads the log when it takes over`() throws {
+        let owned = try OwnedLog(.cold)
+        try owned.create("a")
+        #expect(owned.service.standbyProgress == nil)
+        let log = try owned.takeOver()
+        #expect(log.has("a"))
+        #expect(log.trim.uncountedThrough == nil)
+        owned.stop()
+    }
+}
