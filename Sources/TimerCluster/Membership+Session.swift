@@ -66,6 +66,14 @@ extension Membership {
         keepFormat(view, at: now)
         forget(at: now)
         reconcile(at: now)
+        reportEnd(view)
+    }
+
+    /// Reports the end of another node's log to the host, once for each end.
+    private mutating func reportEnd(_ view: ClusterView) {
+        guard !isOwn, !hasHostWork, view.end != reportedEnd else { return }
+        reportedEnd = view.end
+        steps.append(.read(through: view.end))
     }
 
     /// Reports that the lease has run out, once.

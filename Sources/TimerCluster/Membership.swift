@@ -77,6 +77,8 @@ public struct Membership: Sendable {
     var isDropping = false
     /// Whether an append was fenced.
     var isFenced = false
+    /// The end of another node's log, as it was last reported to the host.
+    var reportedEnd: Int64 = 0
     /// The instant of the newest `reconcile`.
     var reconciledAt: Int64 = .min
 

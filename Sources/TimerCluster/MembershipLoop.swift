@@ -42,7 +42,7 @@ public final class MembershipLoop: Sendable {
                 // The lease is changed under the lock, so that an extension never comes after a later revocation.
                 case .extendLease(let end): lease.extend(until: end)
                 case .revokeLease: lease.revoke()
-                case .drop, .report: return true
+                case .drop, .read, .report: return true
                 }
                 return false
             }
@@ -140,6 +140,7 @@ public final class MembershipLoop: Sendable {
             case .drop:
                 host.drop()
                 change { $0.dropped(at: $1) }
+            case .read(let end): host.read(through: end)
             case .report(let event): host.report(event)
             case .call, .adopt, .extendLease, .revokeLease: break
             }
@@ -188,13 +189,15 @@ public final class MembershipLoop: Sendable {
     }
 }
 
-/// The host of the log, which serves it while the node owns it. Called on any thread; `adopt` and `drop` never run
-/// at the same time.
+/// The host of the log, which serves it while the node owns it, and may read it while another node does. Called on any
+/// thread; `adopt` and `drop` never run at the same time.
 public protocol LogHost: AnyObject, Sendable {
     /// Opens the log for `owner.session`, folds it and serves it. Takes as long as that needs.
     func adopt(_ owner: LogOwner) throws(StoreError)
     /// Stops serving the log at once: nothing of the log is shown once the call has returned.
     func drop()
+    /// Notes where the log of another node ends. Returns at once.
+    func read(through end: Int64)
     /// Reports an event to the operator.
     func report(_ event: ClusterEvent)
 }

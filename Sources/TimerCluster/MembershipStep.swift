@@ -12,6 +12,8 @@ public enum MembershipStep: Sendable, Equatable {
     case adopt(LogOwner)
     /// Stop serving the log at once, then call `Membership.dropped`.
     case drop
+    /// The log of another node ends here: a standby reads on.
+    case read(through: Int64)
     /// Report to the operator.
     case report(ClusterEvent)
 }

@@ -53,7 +53,8 @@ package final class MemoryDirectory: ClusterDirectory {
             }
             let nodes = state.entries.values.filter { !$0.isEnded }.map(\.node).sorted { $0.session < $1.session }
             return ClusterView(
-                isLive: isLive, nodes: nodes, owner: store.owner, format: state.format, realtime: realtime())
+                isLive: isLive, nodes: nodes, owner: store.owner, end: store.end, format: state.format,
+                realtime: realtime())
         }
     }
 

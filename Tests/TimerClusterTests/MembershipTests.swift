@@ -115,6 +115,25 @@ struct MembershipTests {
         #expect(bench.membership.clusterState.ownerURL == "http://z")
     }
 
+    @Test func `a node that stands by learns once where the log ends, and an owner does not`() throws {
+        var bench = MembershipBench()
+        bench.others = [MembershipBench.node(5, "http://a")]
+        bench.owner = LogOwner(epoch: 3, session: 5)
+        for (end, steps) in [(7, [.read(through: 7)]), (7, []), (9, [.read(through: 9)])] as [(Int64, [MembershipStep])]
+        {
+            bench.end = end
+            bench.steps = []
+            bench.sleep()
+            bench.settle()
+            #expect(bench.steps.filter { if case .read = $0 { true } else { false } } == steps)
+        }
+        var serving = owner()
+        serving.end = 7
+        serving.sleep()
+        serving.settle()
+        #expect(!serving.steps.contains(.read(through: 7)))
+    }
+
     @Test func `a node stands by while another one is to take the log`() {
         var bench = MembershipBench()
         bench.others = [MembershipBench.node(7, "http://a")]

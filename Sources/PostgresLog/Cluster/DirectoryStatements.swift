@@ -17,10 +17,11 @@ enum DirectoryStatements {
             leaving = $4::bool
           WHERE session = $1::bigint AND NOT ended RETURNING session)
         SELECT h.mine, o.epoch, o.session, h.format, h.clock,
-          n.session, n.beat, n.url, n.peer, n.reads, n.skew, n.leaving
+          n.session, n.beat, n.url, n.peer, n.reads, n.skew, n.leaving, h.tail
         FROM timerd_owner o CROSS JOIN (SELECT EXISTS (SELECT 1 FROM me) AS mine,
             (SELECT convert_from(value, 'UTF8')::bigint FROM timerd_meta WHERE key = 'format') AS format,
-            (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS clock) h
+            (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS clock,
+            (SELECT last FROM timerd_log ORDER BY previous DESC LIMIT 1) AS tail) h
         LEFT JOIN timerd_node n ON NOT n.ended
         ORDER BY n.session
         """)

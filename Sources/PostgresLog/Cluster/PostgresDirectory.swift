@@ -72,7 +72,8 @@ public final class PostgresDirectory: ClusterDirectory {
         return ClusterView(
             isLive: isLive, nodes: nodes,
             owner: LogOwner(epoch: found.integer(0, 1), session: found.integer(0, 2)),
-            format: Int(found.integer(0, 3)), realtime: found.integer(0, 4) * 1000)
+            end: found.isNull(0, 12) ? 0 : found.integer(0, 12), format: Int(found.integer(0, 3)),
+            realtime: found.integer(0, 4) * 1000)
     }
 
     /// Ends a session; see `ClusterDirectory.end`.

@@ -95,16 +95,21 @@ public struct ClusterView: Sendable, Equatable {
     public var nodes: [ClusterNode]
     /// The owner of the log.
     public var owner: LogOwner
+    /// Position of the newest record in the log.
+    public var end: Int64
     /// The newest row format that may be written once every live node reads it; it never falls.
     public var format: Int
     /// The directory's calendar clock, in nanoseconds since 1970.
     public var realtime: Int64
 
     /// Makes a view; see the members.
-    public init(isLive: Bool, nodes: [ClusterNode], owner: LogOwner, format: Int, realtime: Int64) {
+    public init(
+        isLive: Bool, nodes: [ClusterNode], owner: LogOwner, end: Int64 = 0, format: Int, realtime: Int64
+    ) {
         self.isLive = isLive
         self.nodes = nodes
         self.owner = owner
+        self.end = end
         self.format = format
         self.realtime = realtime
     }

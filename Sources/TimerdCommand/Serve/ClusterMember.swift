@@ -120,6 +120,8 @@ final class ClusterMember: ClusterPlace, LogHost {
 
     func drop() { state.withLock { $0.service }?.drop() }
 
+    func read(through end: Int64) { state.withLock { $0.service }?.read(through: end) }
+
     func report(_ event: ClusterEvent) { tell(event) }
 }
 

@@ -48,6 +48,8 @@ struct ClusterLoopTests {
             served.withLock { $0 = store }
         }
 
+        func read(through end: Int64) {}
+
         func drop() { served.withLock { $0 = nil } }
 
         func report(_ event: ClusterEvent) { events.withLock { $0.append(event) } }

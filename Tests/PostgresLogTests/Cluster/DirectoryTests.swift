@@ -64,6 +64,7 @@ struct DirectoryTests {
         try place.join(1)
         let view = try place.beat(1)
         #expect(view.isLive && view.owner == LogOwner(epoch: 0, session: 0) && view.format == Int(BatchHeader.format))
+        #expect(view.end == 0)
         #expect(
             view.nodes == [ClusterNode(session: 1, beat: 1, url: "http://1", reads: Int(BatchHeader.format))]
         )
@@ -196,12 +197,15 @@ struct DirectoryTests {
         try place.directory.leave(1)
         let barrier = try place.taken(epoch: 1, from: 1, by: 2)
         #expect(barrier.previous == chain[0].last)
+        #expect(try place.beat(2).end == barrier.position)
         let late = batch(after: chain[0].last, count: 1, epoch: 1)
         #expect(old.append(late, epoch: 1) == .fenced)
         #expect(throws: StoreError.self) { try old.open() }
         let new = try place.store(2)
         #expect(try new.open().last == barrier.position)
-        #expect(new.append(batch(after: barrier.position, count: 1, epoch: 2), epoch: 2) == .durable)
+        let next = batch(after: barrier.position, count: 1, epoch: 2)
+        #expect(new.append(next, epoch: 2) == .durable)
+        #expect(try place.beat(0).end == next[0].last)
     }
 
     @Test(arguments: Kind.allCases)

@@ -54,6 +54,7 @@ extension ClusterHistory {
                     }
                     perform(process.membership.dropped(at: process.machine.instant), process)
                 }
+            case .read: break
             case .report(let event):
                 if case .took = event { tally.takeovers += 1 }
                 note("\(process.machine.number): \(event)")

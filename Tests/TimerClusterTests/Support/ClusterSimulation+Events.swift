@@ -77,6 +77,7 @@ extension ClusterSimulation {
                 let delay = random.number(Self.millisecond...(isSlow ? 3000 : 50) * Self.millisecond)
                 schedule(.opens(owner, error), node: node.number, after: delay)
             case .drop: schedule(.drops, node: node.number, after: random.number(0...Self.millisecond))
+            case .read: break
             case .report(let event): if case .ended = event { ends += 1 }
             }
         }

@@ -15,6 +15,8 @@ struct MembershipBench {
     /// The other nodes, the owner and the format, as the directory answers them.
     var others: [ClusterNode] = []
     var owner = LogOwner(epoch: 0, session: 0)
+    /// Position of the newest record in the log.
+    var end: Int64 = 0
     var format = 2
     /// Whether the last beat announced that the node leaves.
     var isLeaving = false
@@ -57,7 +59,7 @@ struct MembershipBench {
             session: membership.session, url: "http://b", reads: 2, isLeaving: isLeaving)
         return ClusterView(
             isLive: isLive, nodes: ((isLive ? [me] : []) + others).sorted { $0.session < $1.session },
-            owner: owner, format: format, realtime: now.realtime - skew)
+            owner: owner, end: end, format: format, realtime: now.realtime - skew)
     }
 
     mutating func answer(_ call: DirectoryCall, _ answer: DirectoryAnswer) {
