@@ -12,7 +12,8 @@ struct ClusterHistoryTests {
 
     /// Seeds of histories that find each mistake.
     private static let finder: [ClusterHistory.Bug: UInt64] = [
-        .showsPastLease: 45, .appendWithoutFence: 28, .appendsWithoutSettling: 7, .wallClockLease: 74,
+        .standbySkipsRows: 1, .servesBeforeTheRest: 1, .showsPastLease: 45, .appendWithoutFence: 28,
+        .appendsWithoutSettling: 7, .wallClockLease: 74,
     ]
 
     /// Runs a history. Returns the promise that it broke; nil when it broke none.
@@ -47,7 +48,8 @@ struct ClusterHistoryTests {
         print("\(tally) in \(seeds.count) histories, \(duration)")
         // Histories that never reach a situation prove nothing about it.
         guard seeds.count >= 5 else { return }
-        #expect(tally.takeovers > 4 && tally.resumed > 50 && tally.fires > 200 && tally.answered > 1000)
+        #expect(
+            tally.warmed > 2 && tally.takeovers > 4 && tally.resumed > 50 && tally.fires > 200 && tally.answered > 1000)
         #expect(tally.fenced > 0 && tally.settled > 0 && tally.withheld > 0 && tally.unknown > 0)
     }
 
@@ -62,7 +64,7 @@ struct ClusterHistoryTests {
     }
 
     @Test(arguments: ClusterHistory.Bug.allCases.dropFirst())
-    func `the histories find a mistake of the fence or the lease`(bug: ClusterHistory.Bug) {
+    func `the histories find a mistake of the fence, the lease or a standby`(bug: ClusterHistory.Bug) {
         var tally = ClusterHistory.Tally()
         #expect(Self.finder[bug].flatMap { Self.broken($0, bug, &tally) } != nil)
     }

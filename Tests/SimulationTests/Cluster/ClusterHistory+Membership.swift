@@ -54,7 +54,7 @@ extension ClusterHistory {
                     }
                     perform(process.membership.dropped(at: process.machine.instant), process)
                 }
-            case .read: break
+            case .read: readSoon(process)
             case .report(let event):
                 if case .took = event { tally.takeovers += 1 }
                 note("\(process.machine.number): \(event)")
@@ -65,12 +65,32 @@ extension ClusterHistory {
         }
     }
 
+    /// Makes a standby read the log, and read on as long as there is more.
+    private func readSoon(_ process: ClusterProcess) {
+        guard process.isWarm else { return }
+        let isSlow = isChaotic && standbyRandom.chance(oneIn: 6)
+        schedule(after: standbyRandom.number(0...(isSlow ? 3000 : 20)) * Self.millisecond, on: process) {
+            [unowned self] in
+            guard process.log == nil else { return }
+            let rows = isChaotic && standbyRandom.chance(oneIn: 4) ? standbyRandom.number(0...5) : .max
+            if isCutOff(process) || isChaotic && standbyRandom.chance(oneIn: 20) { return readSoon(process) }
+            let round = try process.read(rows: rows)
+            try promise(
+                round == .ended || round == .stopped || bug != .none,
+                "the standby \(process.machine.number) reads from the start again: \(round)")
+            if round != .ended { readSoon(process) }
+        }
+    }
+
     private func adopt(_ owner: LogOwner, _ process: ClusterProcess) {
         var failure: StoreError?
         if isCutOff(process) {
             failure = Self.failure
         } else {
-            do throws(StoreError) { watch(try process.adopt(owner), owner.session, process) } catch { failure = error }
+            do throws(StoreError) {
+                let log = try process.adopt(owner) { if $0 { tally.warmed += 1 } }
+                watch(log, owner.session, process)
+            } catch { failure = error }
         }
         schedule(after: random.number(0...5 * Self.millisecond), on: process) { [unowned self, failure] in
             perform(process.membership.adopted(owner, failure, at: process.machine.instant), process)

@@ -25,6 +25,10 @@ final class ClusterHistory {
         case wallClockLease
         /// The rows of an append with an unknown outcome are appended again without settling it first.
         case appendsWithoutSettling
+        /// A standby folds the log without some of its rows.
+        case standbySkipsRows
+        /// A standby that takes the log serves what it has read, without the rest.
+        case servesBeforeTheRest
     }
 
     /// The counts of the situations that the histories of a run reached.
@@ -38,6 +42,8 @@ final class ClusterHistory {
         var events = 0
         var resumed = 0
         var takeovers = 0
+        /// The adoptions by a standby that had read the log before.
+        var warmed = 0
         var fenced = 0
         var settled = 0
         var lateLandings = 0
@@ -54,6 +60,8 @@ final class ClusterHistory {
     let seed: UInt64
     let bug: Bug
     var random: SeededGenerator
+    /// Decides what standbys read, so that histories of a seed are the same with and without them.
+    var standbyRandom: SeededGenerator
     let time = TrueTime()
     let store: MemoryLogStore
     let directory: MemoryDirectory
@@ -91,6 +99,7 @@ final class ClusterHistory {
         self.bug = bug
         self.traces = traces
         random = SeededGenerator(seed: seed)
+        standbyRandom = SeededGenerator(seed: seed &+ 0x5354_414E_4442_5921)
         let (store, time) = (MemoryLogStore(), time)
         self.store = store
         directory = MemoryDirectory(store) { Machine.epoch + time.now }
@@ -111,7 +120,7 @@ final class ClusterHistory {
 
     /// Starts a process on a machine, in place of its last one.
     func start(_ machine: Machine, life: Int) {
-        let process = ClusterProcess(machine, life: life, store, bug)
+        let process = ClusterProcess(machine, life: life, store, bug, isWarm: !standbyRandom.chance(oneIn: 4))
         listen(to: process)
         processes.removeAll { $0.machine === machine }
         processes.append(process)
@@ -254,6 +263,7 @@ extension ClusterHistory.Tally {
         events += other.events
         resumed += other.resumed
         takeovers += other.takeovers
+        warmed += other.warmed
         fenced += other.fenced
         settled += other.settled
         lateLandings += other.lateLandings

@@ -44,11 +44,18 @@ final class ClusterProcess {
     /// Whether SIGTERM has come.
     var isLeaving = false
     let configuration: EngineConfiguration
+    /// Whether the process reads the log while another one owns it.
+    let isWarm: Bool
+    /// The fold of the log while another process owns it.
+    private var standby: StandbyFold?
+    private let bug: ClusterHistory.Bug
 
     /// - Parameter life: how many processes have run on the machine before.
-    init(_ machine: Machine, life: Int, _ log: MemoryLogStore, _ bug: ClusterHistory.Bug) {
+    init(_ machine: Machine, life: Int, _ log: MemoryLogStore, _ bug: ClusterHistory.Bug, isWarm: Bool) {
         self.machine = machine
         self.life = life
+        self.bug = bug
+        self.isWarm = isWarm
         var configuration = EngineConfiguration()
         configuration.deliveries.backlog = 100
         self.configuration = configuration
@@ -133,12 +140,39 @@ final class ClusterProcess {
         alarm.arm(boottime: min(alarm.armed, machine.boottime() + 5_000_000))
     }
 
+    /// Reads rows of another process's log: see `Standby`.
+    ///
+    /// - Parameter rows: the most rows that are read.
+    func read(rows: Int64) throws(StoreError) -> StandbyFold.Round {
+        var fold = standby.take() ?? StandbyFold(secret: SimulatedStore.secret, configuration)
+        var count: Int64 = 0
+        let reader = try store.makeFollower()
+        let round = try fold.round(
+            at: machine.boottime(), bug == .standbySkipsRows ? SkippingReader(reader) : reader
+        ) {
+            count += 1
+            return count <= rows
+        }
+        fold.forget(at: machine.boottime())
+        standby = consume fold
+        return round
+    }
+
+    /// Opens the log, and reads what the standby has not read of it.
+    private func recover() throws(StoreError) -> RecoveredLog {
+        if bug == .servesBeforeTheRest, let fold = standby.take() {
+            return RecoveredLog(store, try store.open(), fold, deletedThrough: 0, oldest: nil)
+        }
+        return try RecoveredLog.recover(store, configuration, from: &standby)
+    }
+
     /// Opens the log for a session, folds it and serves it: see `TimerService.adopt`.
-    func adopt(_ owner: LogOwner) throws(StoreError) -> ActiveLog {
+    ///
+    /// - Parameter isWarm: called with whether rows were read before the log was taken.
+    func adopt(_ owner: LogOwner, isWarm: (Bool) -> Void = { _ in }) throws(StoreError) -> ActiveLog {
         store.begin(session: owner.session)
-        let log = ActiveLog(
-            try RecoveredLog.recover(store, configuration), configuration: configuration, shared: shared,
-            report: { _ in })
+        isWarm(standby?.isWhole ?? false)
+        let log = ActiveLog(try recover(), configuration: configuration, shared: shared, report: { _ in })
         feed.follow(log)
         active.publish(log)
         log.callCommitter()

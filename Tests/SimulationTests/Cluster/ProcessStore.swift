@@ -49,6 +49,7 @@ final class ProcessStore: LogStore, @unchecked Sendable {  // unchecked: a simul
 
     func delete(upTo position: Int64) throws(StoreError) -> Int { try view.delete(upTo: position) }
     func replace(with rows: [LogRow]) throws(StoreError) { try view.replace(with: rows) }
+    func makeFollower() throws(StoreError) -> any LogReader { shared.makeFollower() }
     func makeReader() throws(StoreError) -> any LogReader { try view.makeReader() }
     func bytesOnDisk() -> Int { view.bytesOnDisk() }
     func close() { view.close() }
