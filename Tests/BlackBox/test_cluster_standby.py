@@ -21,6 +21,12 @@ def is_ready(server):
     return server.client.get("/readyz").status == 200
 
 
+def warmed_up(server):
+    """The answer of `/readyz` of a standby, once it has read the log."""
+    poll(lambda: server.client.get("/readyz").json["status"] != "warming", TAKE_OVER)
+    return server.client.get("/readyz")
+
+
 def taken_over(server):
     poll(lambda: is_ready(server), TAKE_OVER)
     return server.client
@@ -54,7 +60,7 @@ def test_a_standby_answers_nothing_about_timers(pair, method, path):
 def test_a_standby_is_healthy_and_not_ready(pair):
     first, second = pair
     assert second.client.get("/healthz").status == 200
-    reply = second.client.get("/readyz")
+    reply = warmed_up(second)
     assert reply.status == 503 and reply.json == {"status": "standby", "owner": first.url}
     assert metric(second.client, "timerd_ready") == 0
     assert metric(first.client, "timerd_ready") == 1
@@ -93,8 +99,10 @@ def pair(postgres):
         yield first, second
 
 
-def test_after_kill_9_another_server_has_every_timer_stream_position_and_webhook(new_node, receiver):
-    first, second = new_node(), new_node()
+@pytest.mark.parametrize("standby", ["warm", pytest.param("cold", marks=pytest.mark.thorough)])
+def test_after_kill_9_another_server_has_every_timer_stream_position_and_webhook(new_node, receiver, standby):
+    first, second = new_node(), new_node("--standby", standby)
+    assert warmed_up(second).json["status"] == "standby"
     receiver.default = 500
     api = first.client
     api.batch([{"id": f"t{n}", "after": "1h", "labels": {"of": "batch"}} for n in range(300)]).expect(200)
@@ -131,6 +139,24 @@ def test_a_changed_calendar_holds_over_a_take_over(new_node):
     assert all(timer["remaining"] >= "26h" for timer in page)
 
 
+@pytest.mark.thorough
+def test_a_standby_that_stood_still_reads_what_it_missed(new_node):
+    first, second = new_node(), new_node()
+    api = first.client
+    api.batch([{"id": f"t{n}", "after": "1h", "labels": {"of": "batch"}} for n in range(200)]).expect(200)
+    warmed_up(second)
+    second.process.send_signal(signal.SIGSTOP)
+    try:
+        for n in range(0, 200, 2):
+            api.delete(f"/v1/timers/t{n}").expect(204)
+        api.batch([{"id": f"t{n}", "after": "2h", "labels": {"of": "batch"}} for n in range(200, 300)]).expect(200)
+        shown = timers(api)
+    finally:
+        second.process.send_signal(signal.SIGCONT)
+    first.kill9()
+    assert len(shown) == 200 and timers(taken_over(second)) == shown
+
+
 def test_sigterm_hands_over_without_waiting_for_beats_that_stop(new_node):
     first, second = new_node(), new_node()
     first.client.create(id="tea")
@@ -156,7 +182,7 @@ def test_a_server_that_was_stopped_past_its_lease_shows_nothing_old(new_node):
         reply = first.client.get("/v1/timers/tea")
         assert reply.status == 503, reply
         poll(lambda: first.client.get("/v1/timers/tea").json.get("owner") == second.url, TAKE_OVER)
-    assert first.client.get("/readyz").json == {"status": "standby", "owner": second.url}
+    assert warmed_up(first).json == {"status": "standby", "owner": second.url}
     assert api.timer("tea")["state"] == "suspended"
 
 

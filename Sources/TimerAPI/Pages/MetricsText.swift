@@ -134,6 +134,17 @@ struct MetricsText {
             Double(service.losses))
         single(
             "timerd_fenced_total", "counter", "Times that the log was taken from this server.", Double(place.fenced))
+        guard let progress = service.standbyProgress else { return }
+        single(
+            "timerd_standby_lag_seconds", "gauge",
+            "For how long this standby has known of a change that it has not read.",
+            progress.lagSeconds)
+        head(
+            "timerd_standby_reread_total", "counter",
+            "Times that this standby began to read the log from its start again.")
+        for cause in StandbyBreak.allCases {
+            text += "timerd_standby_reread_total{cause=\"\(cause.rawValue)\"} \(progress.breaks[cause] ?? 0)\n"
+        }
     }
 
     private mutating func writeHolds(_ counters: EngineCounters) {

@@ -119,8 +119,9 @@ final class APIContext: Sendable {
     private var readiness: String {
         if server.isDraining { return "draining" }
         switch service.role {
-        case .standby where desks?.knowsOwner ?? false: return "ready"
-        case .standby: return isTakingOver ? "taking-over" : "standby"
+        case .standby where isTakingOver: return "taking-over"
+        case .standby where service.standbyProgress?.isWarm == false: return "warming"
+        case .standby: return desks?.knowsOwner ?? false ? "ready" : "standby"
         case .leaseOver: return "storage-unavailable"
         case .serving:
             if !service.isWritable { return "storage-unavailable" }

@@ -41,6 +41,7 @@ struct Serve: ParsableCommand {
     @Option(name: Setting.clusterURL.name, help: Setting.clusterURL.help) var clusterURL: String?
     @Option(name: Setting.clusterListen.name, help: Setting.clusterListen.help) var clusterListen: String?
     @Option(name: Setting.clusterTokenFile.name, help: Setting.clusterTokenFile.help) var clusterTokenFile: String?
+    @Option(name: Setting.standby.name, help: Setting.standby.help) var standby: String?
     @Flag(name: Setting.acceptLoss.name, help: Setting.acceptLoss.help) var acceptLoss = false
     @Option(name: Setting.durability.name, help: Setting.durability.help) var durability: String?
     @Option(name: Setting.maxTimers.name, help: Setting.maxTimers.help) var maxTimers: String?
@@ -96,7 +97,7 @@ struct Serve: ParsableCommand {
             Setting.storePasswordFile.flag: given(storePasswordFile),
             Setting.migrate.flag: migrate ? ["true"] : [], Setting.clusterURL.flag: given(clusterURL),
             Setting.clusterListen.flag: given(clusterListen), Setting.clusterTokenFile.flag: given(clusterTokenFile),
-            Setting.acceptLoss.flag: acceptLoss ? ["true"] : [],
+            Setting.standby.flag: given(standby), Setting.acceptLoss.flag: acceptLoss ? ["true"] : [],
             Setting.durability.flag: given(durability), Setting.maxTimers.flag: given(maxTimers),
             Setting.maxStreams.flag: given(maxStreams),
             Setting.maxConnections.flag: given(maxConnections),

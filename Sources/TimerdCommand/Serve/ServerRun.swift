@@ -232,7 +232,7 @@ extension ServerRun {
         report: (@Sendable (ServiceEvent) -> Void)? = nil
     ) throws(StoreError) -> TimerService {
         try TimerService(
-            store: store, place: member, configuration: configuration.engine,
+            store: store, place: member, standby: configuration.standby, configuration: configuration.engine,
             alarm: configuration.alarm.make(), recovery: recovery,
             sending: DeliverySending(version: Release.version, event: WebhookEvents.event),
             report: report ?? operatorLog.report)

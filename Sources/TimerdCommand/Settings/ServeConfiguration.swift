@@ -29,6 +29,8 @@ struct ServeConfiguration: Sendable {
     let clusterListener: ListenAddress?
     /// The tokens by which servers authenticate each other; empty where nothing is forwarded.
     let clusterTokens: [[UInt8]]
+    /// Whether this server follows the log while another one owns it.
+    let standby: StandbyKind
     let engine: EngineConfiguration
     let maximumStreams: Int
     /// The most connections; nil for the default, which depends on the number of streams.
@@ -70,6 +72,7 @@ struct ServeConfiguration: Sendable {
         migrates = try settings.one(.migrate).yesNo()
         clusterURL = try settings.all(.clusterURL).first.map { value throws(Failure) in try Self.url(value) }
         (clusterListener, clusterTokens) = try Self.forwarding(settings)
+        standby = try settings.one(.standby).word(StandbyKind.self)
         var engine = EngineConfiguration()
         engine.durability = try Self.durability(settings.one(.durability))
         if store.isShared { try Self.checkShared(settings, engine.durability) }

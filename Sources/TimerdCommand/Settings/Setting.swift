@@ -84,6 +84,9 @@ extension Setting {
     static let clusterTokenFile = Setting(
         flag: "cluster-token-file", value: "file", initial: nil,
         meaning: "The tokens by which servers admit each other, one a line; the first is sent, each is accepted")
+    static let standby = Setting(
+        flag: "standby", value: "warm|cold", initial: "warm",
+        meaning: "warm: a server that stands by holds the timers in memory too; cold: it reads them at a take-over")
     static let acceptLoss = Setting(
         flag: "accept-loss", value: "true|false", initial: "false", form: .yesNo,
         meaning: "Go on at once if a fail-over of PostgreSQL has lost answered changes; else an operator is asked")
@@ -181,8 +184,8 @@ extension Setting {
     /// The server's settings, which its file may hold.
     static let serve = [
         listen, tlsCertificate, tlsKey, data, store, storePasswordFile, migrate, clusterURL, clusterListen,
-        clusterTokenFile,
-        acceptLoss, durability, maxTimers, maxStreams, maxConnections, maxConnectionsPerAddress, idleTimeout,
+        clusterTokenFile, standby, acceptLoss, durability, maxTimers, maxStreams, maxConnections,
+        maxConnectionsPerAddress, idleTimeout,
         maxIdempotencyKeys, maxIdempotencyBytes, retainEvents, heartbeat, drain, alarm,
         tokenFile, allowHost, auditLog, logLevel, logFormat, webhookPerHost, webhookConcurrency, webhookBacklog,
         webhookDeadLetters, webhookSecretFile, webhookAllow, webhookDeny, webhookProxy,

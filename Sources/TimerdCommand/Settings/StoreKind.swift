@@ -26,6 +26,8 @@ enum StoreKind: Sendable {
             guard let other = try settings.all(setting).first else { continue }
             throw other.refusal("it is for --store postgres://… alone")
         }
+        let standby = try settings.one(.standby)
+        guard standby.origin.isDefault else { throw standby.refusal("it is for --store postgres://… alone") }
         for setting in [Setting.migrate, .acceptLoss] where try settings.one(setting).yesNo() {
             throw try settings.one(setting).refusal("it is for --store postgres://… alone")
         }

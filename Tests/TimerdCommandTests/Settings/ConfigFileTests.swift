@@ -44,7 +44,7 @@ struct ConfigFileTests {
         for (index, line) in lines.enumerated() { #expect(shown.contains("\(line)  # \(path):\(index + 1)")) }
         let keys = lines.map { String($0.prefix { $0 != " " }) }
         let others = [
-            "webhook-proxy", "store-password-file", "cluster-url", "cluster-listen", "cluster-token-file",
+            "webhook-proxy", "store-password-file", "cluster-url", "cluster-listen", "cluster-token-file", "standby",
             "tls-certificate", "tls-key",
         ]
         #expect((keys + others).sorted() == Setting.serve.map(\.flag).sorted())

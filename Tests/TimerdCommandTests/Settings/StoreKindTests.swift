@@ -60,6 +60,7 @@ struct StoreKindTests {
 
     @Test(arguments: [
         ["--store-password-file", "/x"], ["--cluster-url", "http://10.0.0.1:8080"], ["--migrate"], ["--accept-loss"],
+        ["--standby", "cold"],
         ["--cluster-listen", "127.0.0.1:8081"], ["--cluster-token-file", "/x"],
     ])
     func `what only a database has is refused elsewhere`(flags: [String]) {
