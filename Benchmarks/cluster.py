@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """timerd on a PostgreSQL of its own: what ends servers, or has to look into the database. Prints samples: a name and a value a line.
 
-    cluster.py takeover COUNT TIMES     two nodes hold COUNT timers; TIMES times the owner is killed, and begins anew as the standby
+    cluster.py takeover COUNT TIMES     two nodes hold COUNT timers; the owner is killed and begins anew as the standby, in turns as a warm
+                                        and a cold one, TIMES times each
     cluster.py starts TIMES             starts three servers at once on an empty, migrated database, TIMES times
     cluster.py restart HOW TIMES        clients create timers while PostgreSQL restarts, `fast` or `immediate`
     cluster.py idle SECONDS             counts the statements of a node that has nothing to do
@@ -127,25 +128,27 @@ def takeover(count, times):
     count, times = int(count), int(times)
     with ExitStack() as stack:
         database = stack.enter_context(Postgres(*DURABLE))
-        owner, standby = (stack.enter_context(node(database)) for _ in range(2))
+        owner, standby = (stack.enter_context(node(database, "--standby", kind)) for kind in ("cold", "warm"))
         poll(lambda: is_ready(owner), PATIENCE)
         timers("fill", owner.port, count)
-        for _ in range(times):
+        for turn in range(2 * times):
+            kind, other = ("warm", "cold") if turn % 2 == 0 else ("cold", "warm")
             poll(lambda: is_standby(standby), PATIENCE)
             # The kill meets the beats at any moment.
             time.sleep(1 + time.monotonic() % 0.5)
             began = time.time()
             owner.kill9()
-            poll(lambda: is_ready(standby), PATIENCE, pause=0.002)
-            answer = standby.client.get("/v1/stats").expect(200).json
+            poll(lambda: standby.client.put("/v1/timers/first", {"after": "1h"}).status in (200, 201), PATIENCE, pause=0.002)
             ended = time.time()
-            assert sum(answer["timers"].values()) == count, answer
+            answer = standby.client.get("/v1/stats").expect(200).json
+            assert sum(answer["timers"].values()) == count + 1, answer
             noticed, taken = told(standby, "a node's beats have stopped"), told(standby, "took the timers over")
-            sample(f"takeover-{count}-whole", ended - began)
-            sample(f"takeover-{count}-noticed", noticed - began)
-            sample(f"takeover-{count}-taken", max(0, taken - noticed))
-            sample(f"takeover-{count}-folded", ended - max(taken, noticed))
-            note(f"{count} timers: {ended - began:.3f} s: {noticed - began:.3f} s noticed, {taken - noticed:.3f} s taken")
+            sample(f"takeover-{count}-{kind}-whole", ended - began)
+            sample(f"takeover-{count}-{kind}-noticed", noticed - began)
+            sample(f"takeover-{count}-{kind}-taken", max(0, taken - noticed))
+            sample(f"takeover-{count}-{kind}-folded", ended - max(taken, noticed))
+            note(f"{count} timers, {kind}: {ended - began:.3f} s: {noticed - began:.3f} s noticed, {taken - noticed:.3f} s taken")
+            owner.flags[owner.flags.index("--standby") + 1] = other
             owner.start()
             owner, standby = standby, owner
 
