@@ -72,7 +72,10 @@ struct Model {
         for (id, timer) in timers {
             let progress = timer.progress
             let due = now.wall(of: progress.due, on: timer.rules.clock)
-            timers[id]?.isDueAtOnce = due < progress.updatedAt && progress.updatedAt != progress.lastFiredAt
+            // The record of a timer that is still to be planned again says nothing about where a change moved it.
+            if !timer.waitsForReplan {
+                timers[id]?.isDueAtOnce = due < progress.updatedAt && progress.updatedAt != progress.lastFiredAt
+            }
             timers[id]?.watchedFrom = uptime
             timers[id]?.hiccups += 1
         }
