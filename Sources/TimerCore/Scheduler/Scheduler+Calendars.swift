@@ -58,9 +58,7 @@ extension Scheduler {
         if held[slot] == due { held[slot] = step.progress.due }
         let isShown = step.progress.due != due && step.progress.state == .running
         step.emit(isShown ? .rescheduled : nil, reason: isShown ? .calendar : .none, &effects)
-        // An instant between the change and now was missed, if the server was down.
-        let changedAt = grid.rules.calendar.flatMap { book.table[$0.name]?.past.last?.until } ?? .min
-        commit(step, &effects, isFire: step.progress.due > changedAt)
+        commit(step, &effects)
         return true
     }
 
@@ -94,21 +92,26 @@ extension Scheduler {
 
     /// Plans the next fire of the timer at `slot` by the present opening hours, as far as `progress` was planned by earlier
     /// ones.
-    func replan(_ progress: inout TimerProgress, of slot: SlotIndex, _ grid: Grid) {
+    ///
+    /// - Returns: the instant of the last change that the fire was planned by; nil where none was.
+    @discardableResult
+    func replan(_ progress: inout TimerProgress, of slot: SlotIndex, _ grid: Grid) -> Int64? {
         guard let calendar = grid.rules.calendar, let shape = grid.shape, shape.edition != progress.edition else {
-            return
+            return nil
         }
         let changes = book.changes(of: calendar.name, since: progress.edition)
         progress.edition = shape.edition
-        guard progress.state == .running || progress.state == .suspended else { return }
+        guard progress.state == .running || progress.state == .suspended else { return nil }
         let keepsTime = progress.state == .suspended && grid.rules.effectiveResume == .remaining
         let isWatchdog = grid.rules.schedule.kind == .watchdog
         guard !keepsTime, !progress.flags.contains(.moved) || grid.rules.clock == .working,
             !isWatchdog || progress.flags.contains(.awaiting)
-        else { return }
+        else { return nil }
+        var plannedAt: Int64?
         for change in changes {
             // An instant that had come by then is due as it was.
             guard progress.due > change.instant else { continue }
+            plannedAt = change.instant
             if change.isOfZone && grid.rules.clock != .working {
                 // The timer's own zone may have changed too.
                 progress.due = zonedDue(slot, progress, grid) ?? progress.due
@@ -116,6 +119,7 @@ extension Scheduler {
                 progress.due = grid.due(progress, by: change) ?? Grid.never
             }
         }
+        return plannedAt
     }
 }
 

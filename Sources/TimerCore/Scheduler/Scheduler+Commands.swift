@@ -5,9 +5,12 @@ extension Scheduler {
         progress.version = max(progress.version, lostVersions) + 1
         progress.updatedAt = now.wall
         let grid = Grid(rules(slot), book, progress)
-        if let shape = grid.shape, shape.edition != progress.edition { replan(&progress, of: slot, grid) }
+        var moved: (due: Int64, at: Int64)?
+        if let shape = grid.shape, shape.edition != progress.edition {
+            moved = replan(&progress, of: slot, grid).map { (progress.due, $0) }
+        }
         let kicks = grid.rules.schedule.kind == .watchdog ? table.kicks(slot) : nil
-        return Step(slot: slot, now: now, grid: grid, progress: progress, kicks: kicks)
+        return Step(slot: slot, now: now, grid: grid, progress: progress, kicks: kicks, moved: moved)
     }
 
     /// Stores a step's outcome and puts the timer where its state belongs.
@@ -23,7 +26,13 @@ extension Scheduler {
         if old.state != .running && !held.isEmpty { held[step.slot] = nil }
         let due = step.progress.due
         if isFire || old.state != .running || old.due != due {
-            let isPast = due < step.now.ceiling(on: step.progress.dueClock(step.rules.clock))
+            // An instant between a change of the calendar and now was missed, if the server was down.
+            let isPast =
+                if old.state == .running, let moved = step.moved, moved.due == due {
+                    due <= moved.at
+                } else {
+                    due < step.now.ceiling(on: step.progress.dueClock(step.rules.clock))
+                }
             table.setPlannedPast(step.slot, !isFire && isPast)
         }
         table.setProgress(step.slot, step.progress)

@@ -6,6 +6,8 @@ struct Step {
     var progress: TimerProgress
     /// The rest of a watchdog's progress; nil for other kinds.
     var kicks: KickProgress?
+    /// The due instant by opening hours that have changed, and the instant of the change; nil for a timer that none moved.
+    var moved: (due: Int64, at: Int64)?
 
     // Read in place: a copy would cost more than most readers of a rule do.
     var rules: TimerRules {
