@@ -60,8 +60,14 @@ extension ClusterHistory {
         return outcome
     }
 
+    /// Has the database carry out a statement whose sender does not hear of it.
+    private func scheduleStatement(after delay: Int64, _ statement: @escaping () throws -> Void) {
+        faultsThrough = max(faultsThrough, time.now + delay)
+        schedule(after: delay, statement)
+    }
+
     private func landLater(_ append: ProcessStore.Append, after delay: Int64, isLate: Bool) {
-        schedule(after: delay) { [unowned self] in
+        scheduleStatement(after: delay) { [unowned self] in
             let outcome = try land(append)
             if isLate && outcome == .durable { tally.lateLandings += 1 }
             note("an append is carried out: \(outcome)")
@@ -103,7 +109,7 @@ extension ClusterHistory {
             switch fate {
             case .lands: settlement = try settle(append)
             case .refused, .unheard(after: nil): break
-            case .unheard(let delay): schedule(after: delay ?? 0) { [unowned self] in _ = try settle(append) }
+            case .unheard(let delay): scheduleStatement(after: delay ?? 0) { [unowned self] in _ = try settle(append) }
             }
             try run(until: time.now + lasts / 2)
         }

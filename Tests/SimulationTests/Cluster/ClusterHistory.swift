@@ -78,6 +78,8 @@ final class ClusterHistory {
     /// The true times until which the database can't be reached: by anybody, or by one machine.
     var outageUntil: Int64 = 0
     var cutOffUntil: [Int64]
+    /// The true time of the last statement that is carried out without its sender's knowledge.
+    var faultsThrough: Int64 = 0
     /// Whether a process has had a cause to fold the log again.
     var mayFold = false
     /// Whether faults are injected.
@@ -145,7 +147,7 @@ final class ClusterHistory {
             schedule(after: random.number(0...3 * Self.second)) { [unowned self] in fault() }
             try run(until: seconds * Self.second)
             calm()
-            try run(until: time.now + 8 * Self.second)
+            try run(until: max(time.now, faultsThrough) + 8 * Self.second)
             try checkServed()
             let newest = audit.events.last?.position ?? 0
             try run(until: time.now + 2 * Self.second)

@@ -38,12 +38,10 @@ extension Simulation {
             try promise(record.isState && record.outcome == nil, "nobody asked for \(record)")
             let isKnown =
                 if let id = record.id {
-                    model.timers[id]?.progress == record.event.progress && model.timers[id]?.kicks == record.event.kicks
-                        && model.timers[id]?.definition == record.definition
+                    model.timers[id].map { $0.isRecorded(as: record.event) && $0.definition == record.definition }
+                        ?? false
                 } else {
-                    model.timers.values.contains {
-                        $0.progress == record.event.progress && $0.kicks == record.event.kicks
-                    }
+                    model.timers.values.contains { $0.isRecorded(as: record.event) }
                 }
             try promise(isKnown, "state is carried that is not live: \(record)")
         }

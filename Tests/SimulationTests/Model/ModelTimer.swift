@@ -80,6 +80,13 @@ struct ModelTimer {
     /// Whether a changed calendar moved `due`, which no record shows yet.
     var waitsForReplan: Bool { progress.due != recordedDue }
 
+    /// Whether `event` has the timer's progress, as it is or as it was before a changed calendar moved it.
+    func isRecorded(as event: ModelEvent) -> Bool {
+        var recorded = progress
+        if recorded != event.progress { recorded.due = recordedDue }
+        return recorded == event.progress && kicks == event.kicks
+    }
+
     /// The instant at which the server plans to fire, between the bounds that jitter and leeway give.
     var planned: Int64 { Grid(rules, CalendarBook(UTCOnly())).planned(progress.due, definition.span) }
 
