@@ -48,13 +48,15 @@ extension Scheduler {
                 replanned += 1
                 continue
             }
-            let progress = table.progress(slot)
-            // An instant by a calendar that has come is due as it was: the opening hours may have changed since.
-            if table[slot].traits.contains(.calendar), progress.due <= now.wall { continue }
-            guard let due = zonedDue(slot, progress, Grid(rules(slot), book)), due != progress.due else { continue }
+            let (rules, progress) = (rules(slot), table.progress(slot))
+            // The zone of a calendar is looked at with the calendar. By a calendar, an instant that has come is due as
+            // it was: the opening hours may have changed since.
+            guard rules.schedule.zone != nil, rules.calendar == nil || progress.due > now.wall,
+                let due = zonedDue(slot, progress, Grid(rules, book)), due != progress.due
+            else { continue }
             var step = begin(slot, now)
             step.progress.due = due
-            step.emit(.rescheduled, reason: step.rules.calendar == nil ? .none : .calendar, &effects)
+            step.emit(.rescheduled, reason: rules.calendar == nil ? .none : .calendar, &effects)
             commit(step, &effects, isFire: true)
             replanned += 1
         }
