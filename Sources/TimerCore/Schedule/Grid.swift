@@ -11,27 +11,36 @@ struct Grid {
     /// The opening hours of the timer's calendar; nil for none, and for one that is not there.
     let shape: CalendarShape?
 
-    // Inlined: a grid is made for every change of a timer, and would be copied when it is returned.
+    // Inlined, and the rules moved: a grid is made for every change of a timer, and copies would cost more than the rest.
     @inline(__always)
-    init(_ rules: TimerRules, _ book: CalendarBook) {
-        let zone = rules.schedule.zone.flatMap { book.zones.zone(named: $0) }
-        self.rules = rules
-        self.zone = zone
-        shape = rules.calendar == nil ? nil : book.shape(rules, in: zone)
-        if rules.calendar != nil {
-            local = nil
-        } else if case .every(let period, first: .local(let start, _)) = rules.schedule, let zone {
-            local = LocalGrid(through: start, period: period, in: zone)
+    init(_ rules: consuming TimerRules, _ book: CalendarBook) {
+        if rules.calendar == nil && !rules.schedule.namesZone {
+            (zone, local, shape) = (nil, nil, nil)
         } else {
-            local = nil
+            (zone, local, shape) = Self.places(rules, book)
         }
+        self.rules = rules
     }
 
     /// Makes the due instants of a timer with that progress, as a client may have moved its grid.
-    init(_ rules: TimerRules, _ book: CalendarBook, _ progress: borrowing TimerProgress) {
+    @inline(__always)
+    init(_ rules: consuming TimerRules, _ book: CalendarBook, _ progress: borrowing TimerProgress) {
         self.init(rules, book)
-        guard progress.flags.contains(.ownGrid) else { return }
-        local = local?.through(progress.due, isInGap: progress.flags.contains(.readInGap))
+        if progress.flags.contains(.ownGrid) {
+            local = local?.through(progress.due, isInGap: progress.flags.contains(.readInGap))
+        }
+    }
+
+    /// Returns what rules that name a time zone or a calendar find there.
+    private static func places(
+        _ rules: borrowing TimerRules, _ book: CalendarBook
+    ) -> (zone: TimeZoneTable?, local: LocalGrid?, shape: CalendarShape?) {
+        let zone = rules.schedule.zone.flatMap { book.zones.zone(named: $0) }
+        if rules.calendar != nil { return (zone, nil, book.shape(copy rules, in: zone)) }
+        if case .every(let period, first: .local(let start, _)) = rules.schedule, let zone {
+            return (zone, LocalGrid(through: start, period: period, in: zone), nil)
+        }
+        return (zone, nil, nil)
     }
 
     /// Makes the due instants by other opening hours.

@@ -63,6 +63,14 @@ public enum Schedule: Sendable, Equatable {
         if case .every(_, first: .local) = self { true } else { false }
     }
 
+    /// Whether the schedule names a time zone.
+    var namesZone: Bool {
+        switch self {
+        case .cron, .recurrence, .expecting, .every(_, first: .local): true
+        case .after, .at, .every, .watchdog: false
+        }
+    }
+
     /// The IANA name of the time zone that the schedule names; nil for none.
     var zone: [UInt8]? {
         switch self {

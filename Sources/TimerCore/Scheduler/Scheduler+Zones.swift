@@ -51,7 +51,7 @@ extension Scheduler {
             let (rules, progress) = (rules(slot), table.progress(slot))
             // The zone of a calendar is looked at with the calendar. By a calendar, an instant that has come is due as
             // it was: the opening hours may have changed since.
-            guard rules.schedule.zone != nil, rules.calendar == nil || progress.due > now.wall,
+            guard rules.schedule.namesZone, rules.calendar == nil || progress.due > now.wall,
                 let due = zonedDue(slot, progress, Grid(rules, book)), due != progress.due
             else { continue }
             var step = begin(slot, now)
