@@ -147,6 +147,7 @@ extension Scheduler {
         let stall = replans ? stall(slot, now) : nil
         redefine(slot, &definition)
         var step = begin(slot, now)
+        step.moved = before.moved
         if startsWebhook { step.progress.flags.remove(.webhookStopped) }
         if replans {
             step.planFromStart(due)
