@@ -207,7 +207,10 @@ extension ModelStep {
         guard state == .running || state == .suspended && !Self.keepsRemaining(rules) else { return }
         let left = before.remaining(until: before.progress.due, now)
         let due = left > 0 ? timer.due(after: left, now) ?? Grid.never : before.progress.due
-        if state == .running { plan(due) } else { timer.progress.due = due }
+        if state == .suspended { return timer.progress.due = due }
+        plan(due)
+        // An instant that had come is due as it was.
+        if due == before.progress.due { timer.isDueAtOnce = before.isDueAtOnce }
     }
 
     private mutating func keepTime(_ old: TimerRules) {
