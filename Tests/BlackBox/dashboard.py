@@ -52,6 +52,33 @@ class Dashboard:
         """The text of the first such element, shown or not."""
         return self.page.run("return document.querySelector(arguments[0]).textContent", css)
 
+    # Answers that come late.
+
+    def delay(self, request, most=100):
+        """Keeps the answers to so many requests whose method and address have this part from the page until `release`."""
+        self.page.run("""
+            let [request, left] = arguments;
+            const {open} = api, {promise, resolve} = Promise.withResolvers();
+            Object.assign(window, {delayed: 0, release: resolve});
+            api.open = async (path, options = {}) => {
+                const answer = open.call(api, path, options);
+                if (`${options.method ?? "GET"} ${path}`.includes(request) && (left -= 1) >= 0) {
+                    await answer.catch(() => {});
+                    window.delayed += 1;
+                    await promise;
+                }
+                return answer;
+            }""", request, most)
+
+    def until_delayed(self):
+        """Waits until such an answer is there."""
+        self.page.until(lambda: self.page.run("return delayed"), told="nothing is asked for")
+
+    def release(self):
+        """Gives the page the answers, and another one after them."""
+        self.until_delayed()
+        self.page.run("release(); return api.json('v1/timers?limit=1').then(() => {})")
+
     # The list.
 
     def rows(self):

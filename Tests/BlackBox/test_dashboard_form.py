@@ -129,7 +129,9 @@ def test_a_cron_expression_is_built(page, board, own, chosen, expression):
 
 
 @pytest.mark.thorough
-def test_a_payload_keeps_its_numbers(page, board, own):
+@pytest.mark.parametrize("script", ["", "delete JSON.rawJSON"], ids=["this browser", "an older one"])
+def test_a_payload_keeps_its_numbers(page, board, own, script):
+    page.run(script)
     board.new_timer("after", id="exact", after="1h", payload='{"n": 1.50, "id": 12345678901234567890}')
     board.submit()
     board.until_row("exact")
