@@ -178,15 +178,35 @@ def test_a_history_that_is_asked_for_twice_or_lost_has_each_event_once(page, boa
     page.run("for (const id of ['one', 'two', 'one']) about.show(id); return new Promise(go => setTimeout(go))")
     page.until(lambda: page.run("return !about.past.isRead"))
     assert history(page) == once
-    # The events after the newest one are no longer kept.
+    # The events after the newest one that was read are no longer kept.
     page.run("""
         const {readPage} = about;
-        about.readPage = async past => {
-            about.readPage = readPage;
-            throw new Problem(410, {});
-        };
-        return about.readPast()""")
-    assert history(page) == once and page.run("return about.past.hasMore") is False
+        about.readPage = past => past.at ? Promise.reject(new Problem(410, {})) : readPage.call(about, past)""")
+    own.client.command("one", "fire").expect(200)
+    page.until(lambda: history(page)[1:] == once, told=f"{history(page)}")
+    assert history(page)[0][0] == "fired" and page.run("return about.past.hasMore") is False
+
+
+@pytest.mark.thorough
+def test_a_history_goes_on_after_events_that_the_page_missed(page, board, own):
+    own.client.create(id="one", every="1h")
+    opened(board, "one")
+    page.run("about.take = () => {}")
+    own.client.command("one", "fire").expect(200)
+    page.run("watch.restart()")  # the timers are listed again: events are no longer kept
+    page.until(lambda: history(page)[0][0] == "fired", told=f"{history(page)}")
+
+
+@pytest.mark.thorough
+def test_a_history_that_comes_once_its_sheet_is_closed_does_no_harm(page, board, own):
+    own.client.create(id="one", every="1h")
+    board.delay("v1/timers/one/events")
+    page.run("details.open('one')")
+    board.until_delayed()
+    board.keys(Keys.ESCAPE)
+    page.until(lambda: not page.all("dialog[open]"))
+    board.release()
+    assert page.complaints() == [] and history(page) == []
 
 
 @pytest.mark.thorough
@@ -215,6 +235,8 @@ def test_the_next_fires_go_with_the_time_and_survive_a_failure(page, board, own)
             asked += 1;
             throw new Problem(503, {});
         };
+        const {setTimeout: known} = window;
+        window.setTimeout = (go, ms) => ms === NEXT_PAUSE_MS ? window.again = go : known(go, ms);
         about.nextVersion = null;
         about.render();
         return new Promise(go => setTimeout(go)).then(() => {
@@ -222,3 +244,27 @@ def test_the_next_fires_go_with_the_time_and_survive_a_failure(page, board, own)
             return asked;
         })""")
     assert asked == 1, "each frame asks again"
+    page.run("again()")
+    page.until(lambda: page.run("return asked") == 2, told="they are not read again after a failure")
+
+
+@pytest.mark.thorough
+def test_late_next_fires_of_an_earlier_version_are_dropped(page, board, own):
+    own.client.create(id="job", every="1h")
+    board.delay("v1/timers/job/next", most=1)
+    opened(board, "job")
+    board.until_delayed()
+    own.client.patch("/v1/timers/job", {"every": "2h"}).expect(200)
+    page.until(lambda: board.text("#next-plain").startswith("every 2 hours"), told=board.text("#next-plain"))
+    board.release()
+    assert board.text("#next-plain").startswith("every 2 hours") and board.text("#next small").startswith("in 1h")
+
+
+@pytest.mark.thorough
+def test_an_answer_that_is_no_json_is_told(page, board, own):
+    own.client.create(id="job", every="1h")
+    page.run("""
+        const {open} = api;
+        api.open = async (path, options) => path === "v1/timers/job" ? new Response("<p>Sorry</p>") : open.call(api, path, options);
+        details.open("job")""")
+    page.until(lambda: page.one("#details-tested").text == "The connection was lost.", told=board.text("#details-tested"))
