@@ -27,6 +27,12 @@ def define(page, definition):
     page.run("calendars.form.text.value = arguments[0]", definition if isinstance(definition, str) else json.dumps(definition))
 
 
+def begin(board, name):
+    """Opens the form for a new calendar."""
+    board.click("#calendar-new")
+    board.type_into("#calendar-form [name=name]", name)
+
+
 def test_a_calendar_is_listed_and_drawn_as_a_week(page, own):
     own.client.put("/v1/calendars/day", {"timeZone": "Asia/Tokyo", "week": WEEK}).expect(201)
     own.client.put("/v1/calendars/night", {"timeZone": "America/New_York", "week": {"mon-sun": ["22:00-04:00"]}}).expect(201)
@@ -52,8 +58,7 @@ def test_a_calendar_is_made_and_changed_and_an_error_is_shown_where_it_is(page, 
     page.expect(r"status of (400|412)")
     api = own.client
     board = Dashboard(page, own.url, "/#view=calendars").until_live()
-    board.click("#calendar-new")
-    board.type_into("#calendar-form [name=name]", "berlin")
+    begin(board, "berlin")
     board.click("#calendar-form .primary")
     page.until(lambda: api.get("/v1/calendars/berlin").status == 200, told="no calendar is made")
     shown(page, "berlin")
@@ -100,6 +105,16 @@ def test_a_late_list_leaves_a_calendar_that_is_typed(page, own):
     define(page, "typed")
     page.run("return calendars.show()")
     assert page.run("return calendars.form.text.value") == "typed"
+    # What is typed until a save is answered.
+    define(page, {"timeZone": "Europe/Berlin", "week": {"mon": ["10:00-11:00"]}})
+    board.delay("PUT")
+    board.click("#calendar-form .primary")
+    board.until_delayed()
+    define(page, "typed")
+    board.release()
+    page.until(lambda: "berlin is saved." in board.text("#notices"))
+    page.run("return calendars.show()")
+    assert page.run("return calendars.form.text.value") == "typed"
     page.run("const late = calendars.show(); document.querySelector('#calendar-new').click(); return late")
     assert page.one("#calendar-form").is_displayed() and page.run("return calendars.form.name.value") == ""
 
@@ -120,3 +135,64 @@ def test_a_calendar_that_timers_go_by_stays(page, own):
             api.command("job", "cancel").expect(200)
     page.until(lambda: "no calendars yet" in page.one("#calendars-note").text)
     api.get("/v1/calendars/berlin").expect(404)
+
+
+@pytest.mark.thorough
+def test_two_new_calendars_are_kept_apart(page, own):
+    page.expect(r"status of 412")
+    api = own.client
+    api.put("/v1/calendars/taken", {"timeZone": "Europe/Berlin", "week": WEEK}).expect(201)
+    board = Dashboard(page, own.url, "/#view=calendars").until_live()
+    for first, words in (("one", "one is saved."), ("taken", "taken: ")):
+        begin(board, first)
+        board.delay("PUT")
+        board.click("#calendar-form .primary")
+        board.until_delayed()
+        begin(board, "two")
+        board.release()
+        page.until(lambda: words in board.text("#toasts"), told=f"no word of {first}")
+        form = page.run("const {open, form} = calendars; return [open, form.name.value, form.name.readOnly]")
+        assert form == [None, "two", False] and board.text("#calendar-error") == "", first
+    board.click("#calendar-form .primary")
+    page.until(lambda: api.get("/v1/calendars/two").status == 200, told="the second calendar is not made")
+
+
+@pytest.mark.thorough
+def test_a_calendar_that_another_client_deleted_is_saved_again(page, own):
+    page.expect(r"status of (404|412)")
+    api = own.client
+    api.put("/v1/calendars/berlin", {"timeZone": "Europe/Berlin", "week": WEEK}).expect(201)
+    board = Dashboard(page, own.url, "/#view=calendars&calendar=berlin").until_live()
+    shown(page, "berlin")
+    define(page, {"timeZone": "Europe/Berlin", "week": {"mon": ["10:00-11:00"]}})
+    api.delete("/v1/calendars/berlin").expect(204)
+    board.click("#calendar-form .primary")
+    page.until(lambda: "deleted it" in page.one("#calendar-error").text, told=board.text("#calendar-error"))
+    board.click("#calendar-form .primary")
+    page.until(lambda: api.get("/v1/calendars/berlin").status == 200, told="Save is a dead end")
+    assert api.get("/v1/calendars/berlin").json["week"] == {"mon": ["10:00-11:00"]}
+
+
+@pytest.mark.thorough
+def test_an_older_listing_takes_no_place_of_a_newer_one(page, own):
+    board = Dashboard(page, own.url, "/#view=calendars").until_live()
+    page.until(lambda: board.text("#calendars-note") == "There are no calendars yet.")
+    board.delay("GET v1/calendars?", most=1)
+    page.run("calendars.show()")
+    board.until_delayed()
+    own.client.put("/v1/calendars/berlin", {"timeZone": "Europe/Berlin", "week": WEEK}).expect(201)
+    page.run("return calendars.show()")
+    board.release()
+    assert [link.text for link in page.all("#calendars-list a")] == page.run("return [...calendars.all.keys()]") == ["berlin"]
+    assert board.text("#calendars-note") == ""
+
+
+@pytest.mark.thorough
+def test_calendars_that_come_late_do_not_take_the_place_of_the_list(page, board):
+    board.delay("dashboard-parts")
+    board.click(".top nav a", text="Calendars")
+    board.until_delayed()
+    board.click(".top nav a", text="Timers")
+    board.release()
+    page.until(lambda: page.run("return parts.isLoaded"))
+    assert page.one("#timers").is_displayed() and page.run("return calendars.box.checkVisibility()") is False
