@@ -91,6 +91,33 @@ def test_what_the_reader_did_is_said(page, board, own):
     assert len(long) == 7 and not [text for text in said if any(part in text for part in long)], said
 
 
+def test_each_choice_and_a_list_that_can_not_be_read_are_said(page, board, own, receiver):
+    api = own.client
+    api.create(id="job", every="1h")
+    hooked(api, receiver.url(), "mail", retry=LATER)
+    api.command("mail", "fire").expect(200)
+    board.until_row("mail")
+    heard = listen(page)
+    page.run("list.choose('job')")
+    until_heard(page, heard, "1 timer chosen")
+    board.click("#bulk-all")
+    until_heard(page, heard, "2 timers chosen")
+    board.click("#bulk-none")
+    until_heard(page, heard, "0 timers chosen")
+    page.run("location.hash = 'view=deliveries'")
+    until_heard(page, heard, "1 delivery")
+    board.click("#deliveries-all")
+    until_heard(page, heard, "1 delivery, 1 chosen")
+    page.run("""
+        const {json} = api;
+        api.json = async (path, options) => {
+            if (!path.startsWith("v1/deliveries")) return json.call(api, path, options);
+            throw new Problem(503, {detail: "the server has too much to do"});
+        };
+        deliveries.read(null, true)""")
+    until_heard(page, heard, "The server has too much to do.")
+
+
 def test_trouble_and_its_end_are_said_once(page, board, own):
     page.expect(LOST)
     heard = listen(page)
