@@ -319,3 +319,21 @@ def test_with_the_server_gone_nothing_moves_and_nothing_can_be_pressed(page, boa
     board.until_live()
     page.until(lambda: "suspend" in board.rows()["job"]["commands"])
     assert page.run("return document.querySelector('#gone').hidden")
+
+
+def test_timers_that_take_long_to_arrange_wait_under_the_mouse_as_well(page, board):
+    page.run("""
+        const {arrange} = store;
+        window.arranged = 0;
+        store.arrange = isHeld => {
+            arranged += 1;
+            arrange.call(store, isHeld);
+        };
+        list.isHeld = () => true;
+        arrangedAt = Infinity;
+        store.isStale = true;
+        window.start = ticks""")
+    page.until(lambda: page.run("return ticks - start") > 10, told="the page stands still")
+    assert page.run("return arranged") == 0, "nothing waits"
+    page.run("arrangedAt = -Infinity")
+    page.until(lambda: page.run("return arranged"), told="the timers are never arranged")
