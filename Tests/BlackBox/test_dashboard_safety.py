@@ -337,3 +337,16 @@ def test_timers_that_take_long_to_arrange_wait_under_the_mouse_as_well(page, boa
     assert page.run("return arranged") == 0, "nothing waits"
     page.run("arrangedAt = -Infinity")
     page.until(lambda: page.run("return arranged"), told="the timers are never arranged")
+
+
+def test_a_timer_that_was_never_read_can_not_be_deleted_yet(page, board):
+    """Nobody has seen it, and a version on whose condition it could be deleted is not known."""
+    can = page.run("""
+        const event = {timer: "new", type: "activated", version: 2, at: new Date().toISOString(), labels: {}};
+        store.apply(event);
+        const before = isLegal(store.timers.get("new"), "delete");
+        store.put({...event, id: "new", state: "running", every: "1h", allowed: ["suspend"], version: 2});
+        const after = isLegal(store.timers.get("new"), "delete");
+        store.remove("new");
+        return [before, after];""")
+    assert can == [False, True]

@@ -107,7 +107,9 @@ function isBusy(id, name) {
 // Whether the server allows it. Between an event that changed the state and the next read nobody knows.
 function isLegal(timer, name) {
   if (!access.mayCommand(name) || timer.isGone || isGone()) return false;
-  return name === "delete" || (timer.allowedIn === timer.state && timer.allowed.includes(name));
+  // A timer that was never read has no version and no look on whose condition it could be deleted.
+  if (name === "delete") return timer.shownVersion > 0;
+  return timer.allowedIn === timer.state && timer.allowed.includes(name);
 }
 
 // Fills `box` with the buttons that `allowed` and the key give.
