@@ -314,7 +314,7 @@ package final class LoopCore: @unchecked Sendable {
 
     func connectionClosed(_ exchange: Exchange) {
         if let secured = exchange.secured {
-            secured.libraryClosed(exchange.claim)
+            secured.exchangeEnded(exchange.claim)
         } else if let claim = exchange.claim {
             quota.went(claim)
         }

@@ -120,8 +120,8 @@ final class SecureConnection: LoopSocket {
         return true
     }
 
-    /// The library has closed its end, and the exchange gives its claim back: nil where a detached socket has it.
-    func libraryClosed(_ claim: SocketClaim?) {
+    /// Takes the claim of the exchange, which is over, back: nil where a detached socket has it.
+    func exchangeEnded(_ claim: SocketClaim?) {
         guard let claim else { return }
         if phase == .over { loop.quota.went(claim) } else { self.claim = claim }
     }
@@ -251,12 +251,12 @@ final class SecureConnection: LoopSocket {
         return detached
     }
 
-    /// Ends the connection whose library's end is closed: sends what is left, reports that nothing follows, and waits a
+    /// Ends the connection whose exchange is over: sends what is left, reports that nothing follows, and waits a
     /// while for the client to close, as a reset would keep it from reading the end.
     func finish() {
         guard !isBroken, let claim = takeClaim() else { return close() }
         if let detached = detach(claim) { return detached.finish() }
-        libraryClosed(claim)
+        exchangeEnded(claim)
         close()
     }
 
