@@ -60,7 +60,7 @@ extension ClusterHistory {
         return outcome
     }
 
-    /// Has the database carry out a statement whose sender does not hear of it.
+    /// Schedules a statement that the database carries out without its sender's knowledge.
     private func scheduleStatement(after delay: Int64, _ statement: @escaping () throws -> Void) {
         faultsThrough = max(faultsThrough, time.now + delay)
         schedule(after: delay, statement)

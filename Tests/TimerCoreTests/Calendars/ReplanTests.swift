@@ -313,6 +313,20 @@ struct ReplanTests {
         #expect(try bench.progress().missedCount == 1)
     }
 
+    @Test func `an instant that passed while the server was down stays a misfire under another calendar`() throws {
+        let bench = try Bench(officeAt: "2026-11-20T15:00Z")
+        try bench.open(["mon-sun": ["00:00-24:00"]], name: "shop")
+        let shop = try Bench.name("shop")
+        try bench.create(try Self.timer(.after(3 * Self.hour), .working) { $0.misfire = .skip })
+        try bench.open(["fri": ["09:00-17:00", "18:30-20:00"]])
+        bench.down(6 * Self.hour)
+        bench.restart()
+        bench.scheduler.noteLoopStall(until: bench.now)
+        try bench.amend { $0.calendar?.name = shop }
+        #expect(bench.advance() == ["completed"])
+        #expect(try bench.progress().missedCount == 1)
+    }
+
     @Test func `without any instant left the timer runs on unplanned, and another change plans it`() throws {
         let bench = try Bench(officeAt: "2026-11-20T15:00Z")
         try bench.create(try Self.cron("0 12 * * *"))

@@ -222,7 +222,7 @@ struct StandbyFoldTests {
         }
     }
 
-    // What expires without a record.
+    // Expiry without a record.
 
     @Test func `answers are forgotten as the owner forgets them`() throws {
         var configuration = EngineConfiguration()
