@@ -3,6 +3,8 @@
 
     cluster.py takeover COUNT TIMES     two nodes hold COUNT timers; the owner is killed and begins anew as the standby, in turns as a warm
                                         and a cold one, TIMES times each
+    cluster.py handover COUNT TIMES     three servers hold COUNT timers and forward; a client at each makes timers while they are handed over,
+                                        TIMES times
     cluster.py starts TIMES             starts three servers at once on an empty, migrated database, TIMES times
     cluster.py restart HOW TIMES        clients create timers while PostgreSQL restarts, `fast` or `immediate`
     cluster.py idle SECONDS             counts the statements of a node that has nothing to do
@@ -151,6 +153,58 @@ def takeover(count, times):
             owner.flags[owner.flags.index("--standby") + 1] = other
             owner.start()
             owner, standby = standby, owner
+
+
+# --- Timers are handed over
+
+
+def handover(count, times):
+    with ExitStack() as stack:
+        database = stack.enter_context(Postgres(*DURABLE))
+        token = Path(database.folder) / "cluster-token"
+        token.write_text("a-token-of-the-cluster\n")
+        flags = ("--cluster-listen", "127.0.0.1:0", "--cluster-token-file", str(token))
+        nodes = [stack.enter_context(node(database, *flags)) for _ in range(3)]
+        for running in nodes:
+            poll(lambda: is_ready(running), PATIENCE)
+        timers("fill", nodes[0].port, int(count))
+        clients = [Gaps(lambda port=running.port: paced_creator(port), 1) for running in nodes]
+        owner = nodes[0]
+        for turn in range(int(times)):
+            # The owner that was has read the timers again.
+            for running in nodes:
+                poll(lambda: is_ready(running), PATIENCE)
+            time.sleep(2 + time.monotonic() % 0.5)
+            before = sum(gaps.done for gaps in clients)
+            for gaps in clients:
+                gaps.forget()
+            began = time.monotonic()
+            url = owner.client.post("/v1/cluster/promote").expect(200).json["owner"]["url"]
+            given = time.monotonic() - began
+            for gaps in clients:
+                gaps.more(100)
+            rate = (sum(gaps.done for gaps in clients) - before) / (time.monotonic() - began)
+            pause = max(gaps.longest for gaps in clients)
+            note(f"{count} timers, {rate:.0f}/s: {pause * 1000:.0f} ms longest, {given * 1000:.0f} ms to the answer")
+            sample(f"handover-{count}-pause", pause * 1000)
+            sample(f"handover-{count}-answer", given * 1000)
+            owner = next(running for running in nodes if running.url == url)
+        for gaps in clients:
+            gaps.stop()
+
+
+def paced_creator(port):
+    """Makes some hundred timers a second, and takes no refusal."""
+    create = creator(port)
+
+    def once():
+        time.sleep(0.0005)
+        try:
+            create()
+        except ConnectionError as refusal:
+            raise AssertionError("a change was refused") from refusal
+
+    return once
 
 
 # --- Servers start at once
@@ -429,7 +483,10 @@ def peer_bytes(running):
 
 def main():
     server.LIFETIME = 7200
-    measurements = {"takeover": takeover, "starts": starts, "restart": restart, "idle": idle, "kicks": kicks, "foreign": foreign, "forwarded": forwarded}
+    measurements = {
+        "takeover": takeover, "handover": handover, "starts": starts, "restart": restart, "idle": idle, "kicks": kicks, "foreign": foreign,
+        "forwarded": forwarded,
+    }
     measurements[sys.argv[1]](*sys.argv[2:])
 
 

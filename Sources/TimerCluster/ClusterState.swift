@@ -10,6 +10,8 @@ public struct ClusterState: Sendable, Equatable {
     public var nodes: [ClusterNode] = []
     /// The owner of the log; nil until a beat was answered.
     public var owner: LogOwner?
+    /// The instants, in nanoseconds since boot, since which standbys lack records that the log has, by their sessions.
+    public var behind: [Int64: Int64] = [:]
     /// Whether this node serves the log.
     public var isServing = false
     /// The newest row format that may be written; 0 until it is known.
@@ -24,12 +26,14 @@ public struct ClusterState: Sendable, Equatable {
     /// Makes the state of a node whose session is not entered yet.
     public init(session: Int64) { self.session = session }
 
-    /// The session that should own the log: the live owner, else the node whose URL comes first. Nodes that leave
-    /// are passed over; nil where no other is left.
+    /// The session that should own the log: the live owner, else, of the nodes that hold its timers in memory, or of all
+    /// where none does, the one whose URL comes first. Nodes that leave are passed over; nil where no other is left.
     public var plannedOwner: Int64? {
         let staying = nodes.filter { !$0.isLeaving }
         let current = staying.first { $0.session == owner?.session }
-        return (current ?? staying.min { ($0.url, $0.session) < ($1.url, $1.session) })?.session
+        let warm = staying.filter { $0.followed != nil }
+        let able = warm.isEmpty ? staying : warm
+        return (current ?? able.min { ($0.url, $0.session) < ($1.url, $1.session) })?.session
     }
 
     /// The live node that owns the log; nil where it is not known or the log has none.

@@ -19,9 +19,28 @@ extension Membership {
             seen[node.session] = one
         }
         observations = seen
+        observeReading(view, at: now)
         for node in clusterState.nodes where (seen[node.session]?.unchanged ?? 0) >= timing.silence {
             if ending.insert(node.session).inserted { call(.end(node), at: now) }
         }
+    }
+
+    /// Notes since when each standby lacks records. What a view shows at the end of the log, a standby has read by a later
+    /// one, unless it lags.
+    private mutating func observeReading(_ view: ClusterView, at now: ClusterInstant) {
+        var (missing, behind) = (missing, clusterState.behind)
+        for node in clusterState.nodes {
+            guard let followed = node.followed, followed < view.end, node.session != view.owner.session else {
+                (missing[node.session], behind[node.session]) = (nil, nil)
+                continue
+            }
+            // A standby that goes on reading lacks only what came since.
+            guard followed >= missing[node.session] ?? 0 else { continue }
+            (missing[node.session], behind[node.session]) = (view.end, now.boottime)
+        }
+        let sessions = Set(clusterState.nodes.map(\.session))
+        self.missing = missing.filter { sessions.contains($0.key) }
+        clusterState.behind = behind.filter { sessions.contains($0.key) }
     }
 
     mutating func endAnswered(_ node: ClusterNode, _ answer: DirectoryAnswer, at now: ClusterInstant) {

@@ -58,14 +58,15 @@ extension Membership {
             steps.append(.extendLease(until: leaseEnd))
         }
         learn(view.owner)
-        nextCall = sent.boottime + timing.beatInterval
-        if isOwnerDoubtful { nextCall = min(nextCall, now.boottime + timing.pause) }
-        if isDraining && !beat.isLeaving { nextCall = now.boottime }
         observe(view, at: now)
+        nextCall = sent.boottime + beatInterval(at: now)
+        if isOwnerDoubtful { nextCall = min(nextCall, now.boottime + timing.pause) }
+        if isLeaving && !beat.isLeaving { nextCall = now.boottime }
         measureSkew(view, sentAt: sent, at: now)
         keepFormat(view, at: now)
         forget(at: now)
         reconcile(at: now)
+        if beat.isLeaving { followHandOver(view, at: now) }
         reportEnd(view)
     }
 
@@ -88,6 +89,7 @@ extension Membership {
         leaseEnd = .min
         (isLeaseShown, hasLostLease) = (false, false)
         steps.append(.revokeLease)
+        endHandOver(.failed)
         if clusterState.isServing { drop() }
         clusterState.isServing = false
         clusterState.isMember = false

@@ -51,6 +51,8 @@ public struct Membership: Sendable {
     // The other nodes.
     var observations: [Int64: Observation] = [:]
     var lastView: Int64?
+    /// The end of the log that a standby still lacks, by its session.
+    var missing: [Int64: Int64] = [:]
     var ending: Set<Int64> = []
     var gone: Set<Int64> = []
     var announced = 0
@@ -75,6 +77,12 @@ public struct Membership: Sendable {
     var adoptAt: Int64?
     var isAdopting = false
     var isDropping = false
+    /// Whether the host ends the log, to hand it over.
+    var isReleasing = false
+    /// The hand-over under way.
+    var handOver: HandOver?
+    /// The instant since which the owner is known to be leaving; nil where it is not.
+    var ownerLeaves: Int64?
     /// Whether an append was fenced.
     var isFenced = false
     /// The end of another node's log, as it was last reported to the host.
@@ -108,6 +116,7 @@ public struct Membership: Sendable {
         let waitsForHost = phase == .joining && hasHostWork
         if !isCallUnderWay && phase != .left && !waitsForHost { next = nextCall }
         if isLeaseShown { next = min(next, leaseEnd) }
+        if let limit = handOverLimit { next = min(next, limit) }
         // An adoption that is due and was not begun waits for an answer, not for time.
         guard phase == .member, let adoptAt, adoptAt > reconciledAt else { return next }
         return min(next, adoptAt)
@@ -116,11 +125,12 @@ public struct Membership: Sendable {
     /// Does what the time makes due.
     public mutating func wake(at now: ClusterInstant) -> [MembershipStep] {
         if let adoptAt, adoptAt > reconciledAt, adoptAt <= now.boottime { reconcile(at: now) }
+        expireHandOver(at: now)
         return finish(at: now)
     }
 
-    /// Whether the host is opening the log, or dropping it.
-    var hasHostWork: Bool { isAdopting || isDropping }
+    /// Whether the host is opening the log, or ending it.
+    var hasHostWork: Bool { isAdopting || isDropping || isReleasing }
 
     /// Takes the directory's answer to a call.
     public mutating func answered(
@@ -187,7 +197,9 @@ public struct Membership: Sendable {
         steps.append(.call(DirectoryCall(session: session, issuedAt: now, request: request)))
     }
 
+    /// Makes the host drop the log, unless it ends the log already.
     mutating func drop() {
+        guard !isReleasing else { return }
         isDropping = true
         steps.append(.drop)
     }
@@ -212,6 +224,7 @@ public struct Membership: Sendable {
             if !isUnreachable { steps.append(.report(.unreachable(error))) }
             isUnreachable = true
         case (.take(let order), let answer): tookOutcome(answer, of: order, at: now)
+        case (.give(let order), let answer): gaveOutcome(answer, of: order, at: now)
         case (.end(let node), let answer): endAnswered(node, answer, at: now)
         case (.endConnections(let session), let answer):
             if case .count(let count) = answer, count > 0 {

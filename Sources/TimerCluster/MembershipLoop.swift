@@ -13,6 +13,12 @@ public final class MembershipLoop: Sendable {
         case urgent, ordinary
     }
 
+    /// The work of the host that takes long.
+    private enum HostWork {
+        case adopt(LogOwner)
+        case release(patience: Int64)
+    }
+
     /// The next work of a thread.
     private enum Work {
         case call(DirectoryCall)
@@ -23,7 +29,9 @@ public final class MembershipLoop: Sendable {
     private struct State {
         var membership: Membership
         var calls: [Queue: [DirectoryCall]] = [:]
-        var adoption: LogOwner?
+        var hostWork: HostWork?
+        /// The functions that are to be told the outcome of the hand-over under way.
+        var handOverEnded: [@Sendable (HandOverOutcome) -> Void] = []
         var isStopped = false
 
         mutating func next(_ queue: Queue) -> Work? {
@@ -38,11 +46,12 @@ public final class MembershipLoop: Sendable {
             steps.filter { step in
                 switch step {
                 case .call(let call): calls[call.isUrgent ? .urgent : .ordinary, default: []].append(call)
-                case .adopt(let owner): adoption = owner
+                case .adopt(let owner): hostWork = .adopt(owner)
+                case .release(let patience): hostWork = .release(patience: patience)
                 // The lease is changed under the lock, so that an extension never comes after a later revocation.
                 case .extendLease(let end): lease.extend(until: end)
                 case .revokeLease: lease.revoke()
-                case .drop, .read, .report: return true
+                case .drop, .read, .handOverEnded, .report: return true
                 }
                 return false
             }
@@ -95,7 +104,7 @@ public final class MembershipLoop: Sendable {
         threads.withLock { threads in
             threads.append(Thread(name: "beat") { self.runCalls(.urgent) })
             threads.append(Thread(name: "cluster") { self.runCalls(.ordinary) })
-            threads.append(Thread(name: "adopt") { self.runAdoptions() })
+            threads.append(Thread(name: "adopt") { self.runHostWork() })
         }
     }
 
@@ -104,6 +113,24 @@ public final class MembershipLoop: Sendable {
 
     /// Notes that the node will stop soon: it no longer takes the log, and the next beat reports that.
     public func drain() { change { $0.drain(at: $1) } }
+
+    /// Hands the log over to the node at `url`; nil: to the one that has read most of it, or as a hand-over under way does.
+    ///
+    /// - Parameters:
+    ///   - patience: see `Membership.handOver`.
+    ///   - ended: told the outcome, on any thread, also where the loop ends before that.
+    public func handOver(to url: String?, patience: Int64, _ ended: @escaping @Sendable (HandOverOutcome) -> Void) {
+        let (refusal, isFirst) = state.withLock { state -> (HandOverOutcome?, Bool) in
+            if state.isStopped { return (.failed, false) }
+            let isFirst = state.handOverEnded.isEmpty
+            if !isFirst && url != nil { return (.refused(.underWay), false) }
+            state.handOverEnded.append(ended)
+            return (nil, isFirst)
+        }
+        if let refusal { return ended(refusal) }
+        guard isFirst else { return }
+        change { $0.handOver(to: url, patience: patience, at: $1) }
+    }
 
     /// Drops the log, ends the session and then the threads. Waits for the directory up to `seconds`; if that does
     /// not answer, the other nodes wait until they miss this node's beats.
@@ -124,6 +151,15 @@ public final class MembershipLoop: Sendable {
             return threads
         }
         for thread in ended { thread.join() }
+        tellHandOver(.failed)
+    }
+
+    private func tellHandOver(_ outcome: HandOverOutcome) {
+        let told = state.withLock { state in
+            defer { state.handOverEnded = [] }
+            return state.handOverEnded
+        }
+        for ended in told { ended(outcome) }
     }
 
     private func change(_ body: (inout Membership, ClusterInstant) -> [MembershipStep]) {
@@ -141,8 +177,9 @@ public final class MembershipLoop: Sendable {
                 host.drop()
                 change { $0.dropped(at: $1) }
             case .read(let end): host.read(through: end)
+            case .handOverEnded(let outcome): tellHandOver(outcome)
             case .report(let event): host.report(event)
-            case .call, .adopt, .extendLease, .revokeLease: break
+            case .call, .adopt, .release, .extendLease, .revokeLease: break
             }
         }
     }
@@ -154,7 +191,7 @@ public final class MembershipLoop: Sendable {
         while true {
             switch nextCall(queue) {
             case .call(let call):
-                let answer = call.perform(on: directory)
+                let answer = call.reporting(host.followed).perform(on: directory)
                 change { $0.answered(call, answer, at: $1) }
             case .time: change { $0.wake(at: $1) }
             case .stop: return
@@ -170,32 +207,45 @@ public final class MembershipLoop: Sendable {
         return work ?? .time
     }
 
-    private func runAdoptions() {
-        while let owner = nextAdoption() {
-            var failure: StoreError?
-            do throws(StoreError) { try host.adopt(owner) } catch { failure = error }
-            change { [failure] in $0.adopted(owner, failure, at: $1) }
+    private func runHostWork() {
+        while let work = nextHostWork() {
+            switch work {
+            case .adopt(let owner):
+                var failure: StoreError?
+                do throws(StoreError) { try host.adopt(owner) } catch { failure = error }
+                change { [failure] in $0.adopted(owner, failure, at: $1) }
+            case .release(let patience):
+                let claimed = host.release(patience: patience)
+                change { $0.released(claimed, at: $1) }
+            }
         }
     }
 
-    /// Waits until the log is to be adopted, and returns its owner; nil once the loop is stopped.
-    private func nextAdoption() -> LogOwner? {
+    /// Waits for work of the host, and returns it; nil once the loop is stopped.
+    private func nextHostWork() -> HostWork? {
         state.wait { state in
             if state.isStopped { return .some(nil) }
-            guard let owner = state.adoption else { return nil }
-            state.adoption = nil
-            return .some(owner)
+            guard let work = state.hostWork.take() else { return nil }
+            return .some(work)
         }
     }
 }
 
 /// The host of the log, which serves it while the node owns it, and may read it while another node does. Called on any
-/// thread; `adopt` and `drop` never run at the same time.
+/// thread; `adopt`, `drop` and `release` never run at the same time.
 public protocol LogHost: AnyObject, Sendable {
     /// Opens the log for `owner.session`, folds it and serves it. Takes as long as that needs.
     func adopt(_ owner: LogOwner) throws(StoreError)
     /// Stops serving the log at once: nothing of the log is shown once the call has returned.
     func drop()
+    /// Ends the log, so that another node can have it: takes nothing more, waits until what was taken is on disk and
+    /// drops it. Takes some seconds and `patience` at most, and as long as the log is being read for somebody.
+    ///
+    /// - Parameter patience: nanoseconds for which deliveries and streams under way are waited for at most.
+    /// - Returns: position beyond which nothing was given out and shown; nil where the host has no log.
+    func release(patience: Int64) -> Int64?
+    /// The position that the next beat reports: see `ClusterNode.followed`.
+    var followed: Int64? { get }
     /// Notes where the log of another node ends. Returns at once.
     func read(through end: Int64)
     /// Reports an event to the operator.

@@ -12,6 +12,11 @@ public enum MembershipStep: Sendable, Equatable {
     case adopt(LogOwner)
     /// Stop serving the log at once, then call `Membership.dropped`.
     case drop
+    /// End the log, so that another node can have it, and wait up to `patience` nanoseconds for what is under way beside
+    /// requests; the outcome goes to `Membership.released`.
+    case release(patience: Int64)
+    /// A hand-over has ended.
+    case handOverEnded(HandOverOutcome)
     /// The log of another node ends here: a standby reads on.
     case read(through: Int64)
     /// Report to the operator.
@@ -27,6 +32,7 @@ public struct DirectoryCall: Sendable, Equatable {
         case leave(promised: Int64)
         case end(ClusterNode)
         case take(TakeOrder)
+        case give(TakeOrder)
         case endConnections(of: Int64)
         case announce(format: Int)
         case forget(promisedBefore: Int64)
@@ -47,6 +53,15 @@ public struct DirectoryCall: Sendable, Equatable {
         }
     }
 
+    /// Returns the call as it is sent: a beat reports the position up to which the node holds the log in memory.
+    public func reporting(_ followed: Int64?) -> DirectoryCall {
+        guard case .beat(var beat) = request else { return self }
+        beat.followed = followed
+        var call = self
+        call.request = .beat(beat)
+        return call
+    }
+
     /// Makes the call to `directory`, and waits for its answer.
     public func perform(on directory: any ClusterDirectory) -> DirectoryAnswer {
         do throws(StoreError) {
@@ -56,6 +71,7 @@ public struct DirectoryCall: Sendable, Equatable {
             case .leave(let promised): try directory.leave(session, promised: promised)
             case .end(let node): return .ended(try directory.end(node.session, at: node.beat))
             case .take(let order): return .take(try directory.take(order))
+            case .give(let order): return .take(try directory.give(order))
             case .endConnections(let session): return .count(try directory.endConnections(of: session))
             case .announce(let format): try directory.announce(format: format)
             case .forget(let position): return .count(try directory.forget(promisedBefore: position))
@@ -88,6 +104,10 @@ public enum ClusterEvent: Sendable, Equatable {
     case took
     /// The log was taken from the node.
     case fenced
+    /// The node has given the log to the node at the URL.
+    case handedOver(to: String)
+    /// The node has ended the log to hand it over, and it is not known whether another node owns it now.
+    case handOverFailed
     /// The node owns the log and can't open it; it tries again.
     case adoptionFailed(StoreError)
     /// The directory does not answer.

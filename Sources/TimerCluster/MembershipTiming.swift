@@ -17,6 +17,10 @@ public struct MembershipTiming: Sendable {
     public var pause: Int64 = 100_000_000
     /// The time until a log that could not be adopted is tried again.
     public var adoptionPause: Int64 = 1_000_000_000
+    /// The time in which the next owner must have read the log before it is handed over.
+    public var handOver: Int64 = 5_000_000_000
+    /// The time from one beat to the next while the owner is leaving.
+    public var handOverInterval: Int64 = 25_000_000
     /// How far beyond its clock a node promises that no later record comes.
     public var promise: Int64 = 3_000_000_000
     /// How far a node's calendar may be from the others'.

@@ -75,7 +75,7 @@ def shape(reply):
     ("GET", "/v1/timers?limit=none", {}), ("GET", "/v1/timers/tea/next?count=3", {}), ("POST", "/v1/timers", {"json": {"id": "tea"}}),
     ("POST", "/v1/timers", {"json": {"id": "tea", "after": "1h"}}), ("POST", "/v1/timers", {"body": b"{"}),
     ("POST", "/v1/timers/tea/resume", {}), ("POST", "/v1/timers/tea/pause", {}), ("PATCH", "/v1/timers/tea", {"json": {}}),
-    ("PATCH", "/v1/timers", {}), ("DELETE", "/v1/timers/tea", {"headers": {"If-Match": '"v9"'}}),
+    ("PATCH", "/v1/timers", {}), ("DELETE", "/v1/timers/tea", {"headers": {"If-Match": '"v999"'}}),
     ("GET", "/v1/timers/tea", {"headers": {"If-None-Match": '"v1"'}}), ("GET", "/v1/events?since=none", {}), ("HEAD", "/v1/events?since=0", {}),
     ("HEAD", "/v1/timers/tea/wait", {}), ("GET", "/v1/timers/none/wait", {}), ("GET", "/v1/deliveries", {}), ("GET", "/nowhere", {}),
     ("POST", "/v1/schedules/preview", {"json": {"at": "2030-01-01T00:00:00Z"}}), ("OPTIONS", "/v1/timers", {}), ("BREW", "/v1/timers", {}),

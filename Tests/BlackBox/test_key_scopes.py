@@ -28,6 +28,7 @@ TABLE = """
     /v1/stats/due                   GET read
     /v1/stats/history               GET read
     /v1/cluster                     GET admin
+    /v1/cluster/promote             POST admin
     /v1/schedules/preview           POST read
     /v1/events                      GET read
     /v1/drain                       POST admin    DELETE admin

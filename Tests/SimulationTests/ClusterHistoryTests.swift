@@ -12,8 +12,9 @@ struct ClusterHistoryTests {
 
     /// Seeds of histories that find each mistake.
     private static let finder: [ClusterHistory.Bug: UInt64] = [
-        .standbySkipsRows: 1, .servesBeforeTheRest: 1, .showsPastLease: 45, .appendWithoutFence: 28,
-        .appendsWithoutSettling: 7, .wallClockLease: 74,
+        .standbySkipsRows: 1, .servesBeforeTheRest: 7, .servesWhileGiving: 8, .showsPastLease: 18,
+        .appendWithoutFence: 12,
+        .appendsWithoutSettling: 1, .wallClockLease: 71,
     ]
 
     /// Runs a history. Returns the promise that it broke; nil when it broke none.
@@ -34,7 +35,7 @@ struct ClusterHistoryTests {
     }
 
     @Test func `random histories of several processes keep every promise`() {
-        let seeds = SeedChoice.seeds(fixed: 8...11, fresh: 1, areLong: true)
+        let seeds = SeedChoice.seeds(fixed: 26...29, fresh: 1, areLong: true)
         print("histories of several processes, of the seeds \(seeds.first ?? 0) … \(seeds.last ?? 0)")
         var tally = ClusterHistory.Tally()
         var found = 0
@@ -49,7 +50,8 @@ struct ClusterHistoryTests {
         // Histories that never reach a situation prove nothing about it.
         guard seeds.count >= 5 else { return }
         #expect(
-            tally.warmed > 2 && tally.takeovers > 4 && tally.resumed > 50 && tally.fires > 200 && tally.answered > 1000)
+            tally.warmed > 2 && tally.handOvers > 0 && tally.takeovers > 4 && tally.resumed > 50 && tally.fires > 200
+                && tally.answered > 1000)
         #expect(tally.fenced > 0 && tally.settled > 0 && tally.withheld > 0 && tally.unknown > 0)
     }
 

@@ -48,6 +48,7 @@ package final class MemoryDirectory: ClusterDirectory {
                 entry.node.beat += 1
                 entry.node.skew = beat.skew
                 entry.node.isLeaving = beat.isLeaving
+                entry.node.followed = beat.followed
                 entry.promised = max(entry.promised, beat.promised)
                 state.entries[beat.session] = entry
             }
@@ -94,9 +95,9 @@ package final class MemoryDirectory: ClusterDirectory {
     package func give(_ order: TakeOrder) throws(StoreError) -> TakeOutcome {
         state.withLock { state in
             let owner = store.owner
-            guard owner.epoch == order.epoch, owner.session == order.from, state.isLive(order.session) else {
-                return .refused
-            }
+            guard owner.epoch == order.epoch, owner.session == order.from, state.isLive(order.session),
+                state.entries[order.session]?.node.isLeaving == false
+            else { return .refused }
             return .taken(store.beginEpoch(session: order.session, after: order.clock))
         }
     }

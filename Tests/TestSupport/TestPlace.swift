@@ -12,4 +12,6 @@ package final class TestPlace: ClusterPlace {
         self.map = map
         lease.extend(until: 2)
     }
+
+    package func handOver(to url: String?, _ ended: @escaping @Sendable (HandOverOutcome) -> Void) { ended(.failed) }
 }

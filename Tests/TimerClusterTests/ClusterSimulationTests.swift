@@ -24,7 +24,7 @@ struct ClusterSimulationTests {
     }
 
     @Test(arguments: [
-        ClusterSimulation.Bug.wallClockLease, .leaseFromAnswer, .takeUnchecked, .appendWithoutEpoch,
+        ClusterSimulation.Bug.wallClockLease, .leaseFromAnswer, .takeUnchecked, .appendWithoutEpoch, .givesWhileServing,
     ])
     func `the simulation finds a mistake that breaks the lease or the fence`(bug: ClusterSimulation.Bug) {
         #expect((1...300).contains { Self.outcome(UInt64($0), bug) != nil })
@@ -52,6 +52,33 @@ struct ClusterSimulationTests {
             simulation.crash(owner, forSeconds: 100)
             try simulation.advance(to: simulation.time + 5 * ClusterSimulation.second)
             #expect(simulation.serving.count == 1 && simulation.takes - before == 1)
+        }
+    }
+
+    @Test func `a log that is handed over has its new owner within a fifth of a second`() throws {
+        for seed in UInt64(1)...20 {
+            let simulation = ClusterSimulation(seed: seed, nodes: 3)
+            simulation.isChaotic = false
+            try simulation.advance(to: 10 * ClusterSimulation.second)
+            let before = simulation.takes
+            let owner = try #require(simulation.serving.first)
+            let others = simulation.nodes.filter { $0 !== owner }
+            simulation.handOver(owner)
+            guard others.contains(where: \.isWarm) else {
+                #expect(!owner.membership.isHandingOver)
+                continue
+            }
+            while owner.served != nil { try simulation.advance(to: simulation.time + ClusterSimulation.millisecond) }
+            let ended = simulation.time
+            while simulation.serving.isEmpty {
+                try simulation.advance(to: simulation.time + ClusterSimulation.millisecond)
+            }
+            #expect(simulation.time - ended < 200 * ClusterSimulation.millisecond)
+            try simulation.advance(to: simulation.time + ClusterSimulation.second)
+            let next = try #require(simulation.serving.first)
+            #expect(simulation.serving.count == 1 && next !== owner && next.isWarm)
+            #expect(simulation.handOvers == 1 && simulation.takes - before == 1 && simulation.ends == 0)
+            #expect(owner.membership.clusterState.nodes.allSatisfy { !$0.isLeaving })
         }
     }
 

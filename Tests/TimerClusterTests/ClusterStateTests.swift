@@ -24,6 +24,16 @@ struct ClusterStateTests {
         #expect(clusterState(Self.nodes.reversed(), owner: 999).plannedOwner == 10)
     }
 
+    @Test func `of nodes that stay one that holds the timers in memory comes first`() {
+        var nodes = Self.nodes
+        nodes[2].followed = 5
+        #expect(clusterState(nodes, owner: 999).plannedOwner == 17)
+        nodes[0].followed = 7
+        #expect(clusterState(nodes, owner: 999).plannedOwner == 17)
+        nodes[2].isLeaving = true
+        #expect(clusterState(nodes, owner: 999).plannedOwner == 3)
+    }
+
     @Test func `a leaving node is not to own the log, also where it owns it now`() {
         var nodes = Self.nodes
         nodes[1].isLeaving = true

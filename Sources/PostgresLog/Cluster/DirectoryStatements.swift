@@ -14,10 +14,10 @@ enum DirectoryStatements {
         """
         WITH me AS (
           UPDATE timerd_node SET beat = beat + 1, promised = greatest(promised, $2::bigint), skew = $3::bigint,
-            leaving = $4::bool
+            leaving = $4::bool, followed = $5::bigint
           WHERE session = $1::bigint AND NOT ended RETURNING session)
         SELECT h.mine, o.epoch, o.session, h.format, h.clock,
-          n.session, n.beat, n.url, n.peer, n.reads, n.skew, n.leaving, h.tail
+          n.session, n.beat, n.url, n.peer, n.reads, n.skew, n.leaving, n.followed, h.tail
         FROM timerd_owner o CROSS JOIN (SELECT EXISTS (SELECT 1 FROM me) AS mine,
             (SELECT convert_from(value, 'UTF8')::bigint FROM timerd_meta WHERE key = 'format') AS format,
             (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS clock,
@@ -53,6 +53,7 @@ enum DirectoryStatements {
             """
             UPDATE timerd_owner o SET session = $1::bigint, epoch = o.epoch + 1 FROM timerd_node n
             WHERE o.epoch = $2::bigint AND o.session = $5::bigint AND n.session = $1::bigint AND NOT n.ended
+              AND NOT n.leaving
             RETURNING o.epoch, 0::bigint AS promised
             """))
 

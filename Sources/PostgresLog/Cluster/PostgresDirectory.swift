@@ -50,29 +50,33 @@ public final class PostgresDirectory: ClusterDirectory {
     public func beat(_ beat: NodeBeat) throws(StoreError) -> ClusterView {
         let found = try run(
             DirectoryStatements.beat, "beating", session: beat.session, within: Self.beatLimit,
-            [.int8(beat.session), .int8(beat.promised), .int8(beat.skew ?? .min), .bool(beat.isLeaving)])
+            [
+                .int8(beat.session), .int8(beat.promised), .int8(beat.skew ?? .min), .bool(beat.isLeaving),
+                .int8(beat.followed ?? -1),
+            ])
         guard found.count > 0 else { throw StoreError(.damaged, "the table timerd_owner is damaged: it has no row") }
         let isLive = found.bool(0, 0)
         var nodes: [ClusterNode] = []
         for row in 0..<found.count where !found.isNull(row, 5) {
-            let skew = found.integer(row, 10)
+            let (skew, followed) = (found.integer(row, 10), found.integer(row, 12))
             var node = ClusterNode(
                 session: found.integer(row, 5), beat: found.integer(row, 6), url: found.text(row, 7),
                 peer: found.text(row, 8), reads: Int(found.integer(row, 9)), skew: skew == .min ? nil : skew,
-                isLeaving: found.bool(row, 11))
+                isLeaving: found.bool(row, 11), followed: followed < 0 ? nil : followed)
             if node.session == beat.session {
                 // The statement reads the nodes as they were before it.
                 guard isLive else { continue }
                 node.beat += 1
                 node.skew = beat.skew
                 node.isLeaving = beat.isLeaving
+                node.followed = beat.followed
             }
             nodes.append(node)
         }
         return ClusterView(
             isLive: isLive, nodes: nodes,
             owner: LogOwner(epoch: found.integer(0, 1), session: found.integer(0, 2)),
-            end: found.isNull(0, 12) ? 0 : found.integer(0, 12), format: Int(found.integer(0, 3)),
+            end: found.isNull(0, 13) ? 0 : found.integer(0, 13), format: Int(found.integer(0, 3)),
             realtime: found.integer(0, 4) * 1000)
     }
 

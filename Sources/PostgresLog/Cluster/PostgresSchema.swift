@@ -55,9 +55,19 @@ public enum PostgresSchema {
         if found == 0 {
             for statement in createTables { try connection.execute(statement) }
             try fill(connection)
+        } else if found == version, try !hasAllColumns(connection) {
+            // Beats wait behind a statement that waits for the table.
+            try connection.execute("SET LOCAL lock_timeout = '500ms'")
+            try connection.execute(addFollowed)
         }
         try connection.execute("COMMIT")
         return found
+    }
+
+    /// Whether the tables have the column that was added to those of this version; servers without it write and read
+    /// the tables all the same.
+    private static func hasAllColumns(_ connection: PostgresConnection) throws(PostgresFailure) -> Bool {
+        try connection.run(selectFollowed).count > 0
     }
 
     /// Writes the end of an empty log, and the settings of a new cluster.
@@ -73,14 +83,17 @@ public enum PostgresSchema {
     /// Reads the secret of a cluster. Throws `unusable` where there are no tables, or tables of another version.
     static func secret(_ connection: PostgresConnection) throws(StoreError) -> [UInt8] {
         let found: PostgresResult
+        let isComplete: Bool
         do throws(PostgresFailure) {
             found = try connection.run(selectMeta)
+            isComplete = try hasAllColumns(connection)
         } catch {
             guard error.isMissingTable else { throw error.storeError("reading timerd's settings") }
             throw notMigrated("timerd's tables are not in this database, or not in the role's search_path")
         }
         guard let version = number("schema", in: found) else { throw notMigrated("timerd's tables are empty") }
         if let refusal = refusal(of: version) { throw refusal }
+        guard isComplete else { throw notMigrated("the table timerd_node lacks the column followed") }
         guard let secret = value("secret", in: found), secret.count == LogSecret.byteCount else {
             throw StoreError(.damaged, "the table timerd_meta is damaged: the secret is not whole")
         }
@@ -163,7 +176,8 @@ extension PostgresSchema {
             peer text NOT NULL,
             reads int NOT NULL,
             skew bigint NOT NULL,
-            leaving boolean NOT NULL) WITH (fillfactor = 20)
+            leaving boolean NOT NULL,
+            followed bigint NOT NULL DEFAULT -1) WITH (fillfactor = 20)
         """,
         """
         CREATE TABLE timerd_owner (
@@ -197,6 +211,14 @@ extension PostgresSchema {
     static let insertGenesis = PostgresStatement(
         "timerd_genesis",
         "INSERT INTO timerd_log(previous, first, last, epoch, data) VALUES (-1, 0, 0, 0, $1::bytea)")
+    /// The statement that adds the column by which standbys report what they have read.
+    static let addFollowed = "ALTER TABLE timerd_node ADD COLUMN followed bigint NOT NULL DEFAULT -1"
+    static let selectFollowed = PostgresStatement(
+        "timerd_followed",
+        """
+        SELECT 1 FROM pg_attribute
+        WHERE attrelid = to_regclass('timerd_node') AND attname = 'followed' AND NOT attisdropped
+        """)
     static let selectMeta = PostgresStatement("timerd_meta", "SELECT key, value FROM timerd_meta")
     static let insertMeta = PostgresStatement(
         "timerd_meta_insert", "INSERT INTO timerd_meta(key, value) VALUES ($1::text, $2::bytea)")

@@ -21,6 +21,8 @@ enum Outcome {
     case needsEvents(DeliveryEventReading)
     /// The timer in the ticket's view, whose webhook is to be tested.
     case webhookTest
+    /// The log is to be handed over to the server at the URL; nil: to the one that has read most of it.
+    indirect case handOver(to: String?)
     indirect case delivery(DeliveryEntry)
     case deliveries(DeliveryListRun)
     indirect case keys(KeyAnswer)

@@ -43,6 +43,8 @@ package final class Ticket {
     var waitingSince: Int64 = 0
     /// The request as the idempotency table knows it, if it has an idempotency key.
     var idempotency: IdempotentRequest?
+    /// Whether the request takes many steps, has begun, and is counted for that.
+    var isRun = false
     /// Whether the idempotency table counts the request as under way.
     var isUnderWay = false
     /// Position of the newest part of the answer that was kept for the key; 0 for none.
@@ -214,7 +216,7 @@ extension Ticket {
     package var isLongPoll: Bool { route == .timerWait }
 
     /// Whether its answer may take as long as that of a client or receiver elsewhere.
-    package var mayTakeLong: Bool { isLongPoll || route == .webhookTest }
+    package var mayTakeLong: Bool { isLongPoll || route == .webhookTest || route == .promote }
 
     /// Whether its stream may change the timer, which counts its subscribers.
     package var maySubscribe: Bool { route == .timerEvents }

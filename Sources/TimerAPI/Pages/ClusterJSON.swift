@@ -16,7 +16,7 @@ enum ClusterJSON {
             write(map?.owner, among: map?.nodes ?? [], &json)
             json.member("head", text: service.log.value.map { EventID($0.engine.durableHead).text })
             json.beginArray("nodes")
-            for node in map?.nodes ?? [] { write(node, isOwner: node.session == map?.owner?.session, &json) }
+            if let map { for node in map.nodes { write(node, of: map, &json) } }
             json.endArray()
         }
     }
@@ -31,13 +31,21 @@ enum ClusterJSON {
         json.endObject()
     }
 
-    private static func write(_ node: ClusterNode, isOwner: Bool, _ json: inout JSONWriter) {
+    private static func write(_ node: ClusterNode, of map: ClusterMap, _ json: inout JSONWriter) {
+        let isOwner = node.session == map.owner?.session
         json.beginObject()
         json.member("session", text: "\(node.session)")
         json.member("url", text: node.url)
         json.member("role", text: isOwner ? "owner" : "standby")
         json.member("leaving", node.isLeaving)
         json.member("skewUs", node.skew.map { $0 / 1000 })
+        json.member("followed", text: node.followed.map { EventID($0).text })
+        json.member("lag", duration: isOwner ? nil : node.followed.map { _ in lag(of: node, in: map) })
         json.endObject()
+    }
+
+    /// Returns for how many milliseconds a standby has lacked records.
+    private static func lag(of node: ClusterNode, in map: ClusterMap) -> Int64 {
+        map.behind[node.session].map { max(0, Clocks.boottime() - $0) / 1_000_000 } ?? 0
     }
 }

@@ -133,7 +133,7 @@ package struct Problem: Error {
 /// Problems made from the refusals of other modules, and problems that are the same in each request.
 extension Problem {
     /// Makes the problem of a request that may be sent again after some seconds.
-    private init(
+    init(
         repeatable kind: ProblemKind, _ detail: String, outcome: String = "none", after seconds: Int = 1,
         owner: String? = nil
     ) {
@@ -273,32 +273,6 @@ extension Problem {
     /// The refusal of a request whose answer rests on records that were lost.
     static var lost: Problem {
         Problem(repeatable: .storageUnavailable, "storage did not take the change; nothing was changed")
-    }
-
-    /// Returns the refusal of a server that does not own the log.
-    ///
-    /// - Parameter owner: the URL of the node that owns the log; nil if it is unknown.
-    package static func elsewhere(owner: String?) -> Problem {
-        Problem(
-            repeatable: .ownerUnavailable,
-            owner == nil
-                ? "no node is known to answer for the timer; nothing was changed"
-                : "another node answers for the timer; nothing was changed", owner: owner)
-    }
-
-    /// The refusal of a request that another server has forwarded and this one does not answer: the other one looks
-    /// for the owner again.
-    static var misdirectedByPeer: Problem {
-        Problem(.misdirected, "this server does not answer for the timer; nothing was changed")
-    }
-
-    /// Returns the problem of a request that was forwarded to a node that is unreachable now, and
-    /// may have carried it out.
-    package static func ownerUnreachable(owner: String?) -> Problem {
-        Problem(
-            repeatable: .ownerUnavailable,
-            "the node that answers for the timer is unreachable; whether the change was made is not known",
-            outcome: "unknown", owner: owner)
     }
 
     /// The refusal of a request that would hold the stop of the server up.

@@ -22,6 +22,7 @@ enum ProblemKind: String, CaseIterable {
     case unauthorized
     case forbidden
     case ownerUnavailable = "owner-unavailable"
+    case noSuccessor = "no-successor"
     case storageUnavailable = "storage-unavailable"
     case shuttingDown = "shutting-down"
     case drained
@@ -41,7 +42,9 @@ enum ProblemKind: String, CaseIterable {
         case .crossOrigin, .forbidden: 403
         case .notFound: 404
         case .methodNotAllowed: 405
-        case .illegalTransition, .notAWatchdog, .timerExists, .idempotencyInProgress, .stillRunning, .calendarInUse: 409
+        case .illegalTransition, .notAWatchdog, .timerExists, .idempotencyInProgress, .stillRunning, .calendarInUse,
+            .noSuccessor:
+            409
         case .eventsExpired: 410
         case .versionMismatch: 412
         case .tooLarge: 413
@@ -72,6 +75,7 @@ enum ProblemKind: String, CaseIterable {
         case .idempotencyMismatch: "The idempotency key was used for another request"
         case .idempotencyInProgress: "The first request with this idempotency key is under way"
         case .timerLimit: "There are as many as may be"
+        case .noSuccessor: "No other server can take the timers over"
         case .calendarInUse: "Timers go by the calendar"
         case .streamLimit: "There are as many streams as may be"
         case .eventsExpired: "Events after that point are no longer kept"
@@ -137,6 +141,9 @@ enum ProblemKind: String, CaseIterable {
             "Repeat the request after `Retry-After`, or at `owner`, the node that answers for the timer, if that is "
                 + "known. With `outcome` `none` nothing was changed; with `unknown` repeat the request with its "
                 + "Idempotency-Key, or read the timer."
+        case .noSuccessor:
+            "`timerd cluster status` lists the servers: one that holds the timers in memory shows how far it lags. Nothing "
+                + "was changed."
         case .storageUnavailable:
             "Repeat the request after `Retry-After`. With `outcome` `none` nothing was changed; with `unknown` repeat "
                 + "the request with its Idempotency-Key, or read the timer."

@@ -32,8 +32,8 @@ enum Renderer {
             ticket.exchange.response.status = status
             ticket.exchange.response.add("Content-Type", type)
             ticket.exchange.response.body = body
-        case .none, .stream, .replay, .needsEvents, .webhookTest, .gone:
-            preconditionFailure("streams, replays, tests and open outcomes are not rendered here")
+        case .none, .stream, .replay, .needsEvents, .webhookTest, .handOver, .gone:
+            preconditionFailure("streams, replays, tests, hand-overs and open outcomes are not rendered here")
         }
     }
 

@@ -40,6 +40,10 @@ struct RequestReader {
             return ticket.fail(
                 Problem(.invalidRequest, "a test of a webhook takes no `Idempotency-Key`: its answer is not kept"))
         }
+        if ticket.route == .promote {
+            return ticket.fail(
+                Problem(.invalidRequest, "a hand-over takes no `Idempotency-Key`: its answer is not kept"))
+        }
         guard lines.count == 1 else {
             return ticket.fail(Problem(.invalidRequest, "`Idempotency-Key` is given more than once"))
         }
@@ -106,6 +110,14 @@ struct RequestReader {
             try refuse("if-match", ticket)
             try requireNoParameters(ticket)
             return .testWebhook(key)
+        case .promote:
+            try requireNothing(ticket)
+            try refuse("if-match", ticket)
+            var query = QueryReader(ticket.target)
+            let url = try query.one("url").map { String(decoding: $0, as: UTF8.self) }
+            try query.finish()
+            ticket.outcome = .handOver(to: url)
+            return .none
         case .deliveries:
             return .deliveries(.list(try DeliveryListRun(ticket.target, siphash: siphash)))
         case .redrive: return try redrive(ticket)

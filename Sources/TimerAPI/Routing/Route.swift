@@ -5,7 +5,7 @@ import TimerCore
 /// `openapi.yaml`.
 enum Route: Int, CaseIterable {
     case dashboard, dashboardParts, healthz, readyz, openAPI, openAPIJSON, reference, problem
-    case metrics, stats, statsDue, statsHistory, cluster, preview, events
+    case metrics, stats, statsDue, statsHistory, cluster, promote, preview, events
     case drain, export, importPart, importState
     case keys, key, keyRotate, keySelf
     case calendars, calendar, calendarOpen
@@ -29,6 +29,7 @@ enum Route: Int, CaseIterable {
         case .statsDue: "/v1/stats/due"
         case .statsHistory: "/v1/stats/history"
         case .cluster: "/v1/cluster"
+        case .promote: "/v1/cluster/promote"
         case .preview: "/v1/schedules/preview"
         case .events: "/v1/events"
         case .drain: "/v1/drain"
@@ -67,7 +68,7 @@ enum Route: Int, CaseIterable {
         case .calendar: [.get, .put, .delete]
         case .delivery: [.get, .delete]
         case .drain: [.post, .delete]
-        case .preview, .batch, .bulk, .redrive, .deliveryRedrive, .importPart, .keyRotate, .webhookTest:
+        case .promote, .preview, .batch, .bulk, .redrive, .deliveryRedrive, .importPart, .keyRotate, .webhookTest:
             [.post]
         default: command == nil ? [.get] : [.post]
         }
@@ -110,9 +111,9 @@ enum Route: Int, CaseIterable {
     /// Whether a POST or DELETE has one effect however often it comes.
     var hasOneEffect: Bool { self == .drain || self == .importPart }
 
-    /// Whether a POST takes an `Idempotency-Key`. A key's secret is shown once, so that its answer is not kept, and a
-    /// test of a webhook leaves nothing in the log.
-    var takesKeys: Bool { !hasOneEffect && !isAboutKeys && self != .webhookTest }
+    /// Whether a POST takes an `Idempotency-Key`. A key's secret is shown once, so that its answer is not kept; a test of a
+    /// webhook and a hand-over leave no answer in the log.
+    var takesKeys: Bool { !hasOneEffect && !isAboutKeys && self != .webhookTest && self != .promote }
 
     /// The value of an `Allow` header.
     var allow: String {

@@ -48,7 +48,7 @@ extension Route {
         return switch self {
         case .dashboard, .dashboardParts, .healthz, .readyz, .openAPI, .openAPIJSON, .reference, .problem: .open
         case .metrics, .stats, .statsDue, .statsHistory, .preview: .read(.any)
-        case .cluster, .drain, .export, .importPart, .importState, .keys, .key, .keyRotate: .admin
+        case .cluster, .promote, .drain, .export, .importPart, .importState, .keys, .key, .keyRotate: .admin
         case .keySelf: .anyKey
         case .calendars, .calendarOpen: .read(.any)
         case .calendar: reads ? .read(.any) : .write(.any)

@@ -25,6 +25,9 @@ enum Routing {
         if parts.count == 2 && parts.has("events", at: 1) { return .route(.events, parameter: []) }
         if parts.has("stats", at: 1) { return matchStats(parts) }
         if parts.count == 2 && parts.has("cluster", at: 1) { return .route(.cluster, parameter: []) }
+        if parts.count == 3 && parts.has("cluster", at: 1) && parts.has("promote", at: 2) {
+            return .route(.promote, parameter: [])
+        }
         if parts.count == 2 && parts.has("drain", at: 1) { return .route(.drain, parameter: []) }
         if parts.has("keys", at: 1) { return matchKeys(parts) }
         if parts.has("calendars", at: 1) { return matchCalendars(parts) }

@@ -131,7 +131,7 @@ final class APIContext: Sendable {
 
     /// Whether this process has taken the log, and still reads it.
     private var isTakingOver: Bool {
-        guard let map = service.place?.map else { return false }
+        guard !service.ownsLog, let map = service.place?.map else { return false }
         return map.owner?.session == map.session
     }
 

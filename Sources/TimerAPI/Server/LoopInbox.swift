@@ -20,6 +20,8 @@ final class LoopInbox: Sendable {
         case deliveryEvents(ticket: UInt64, Result<[OwedEvent?], StoreError>)
         /// The end of a test of a webhook.
         case webhookTest(ticket: UInt64, WebhookTestEnd)
+        /// The end of a hand-over.
+        case handOver(ticket: UInt64, HandOverOutcome)
         /// Lines of an export.
         case exported(export: UInt64, Result<Replayer.ExportedDeliveries, StoreError>)
     }

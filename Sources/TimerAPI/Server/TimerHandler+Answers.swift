@@ -40,6 +40,7 @@ extension TimerHandler {
         case .stream(let plan): beginStream(plan, ticket)
         case .needsEvents(let reading): readEvents(reading, ticket)
         case .webhookTest: testWebhook(ticket)
+        case .handOver(let url): handOver(to: url, ticket)
         case .replay(let positions): readStoredAnswer(at: positions, ticket)
         default:
             Renderer.render(ticket)
@@ -53,8 +54,16 @@ extension TimerHandler {
         respond(ticket)
     }
 
+    /// Counts a request of many steps no more, as it ends here.
+    func endRun(_ ticket: Ticket) {
+        guard ticket.isRun else { return }
+        ticket.isRun = false
+        context.service.runs.end()
+    }
+
     /// Sends the response, or a refusal in its place if there is no memory for it and nothing was changed.
     func send(_ ticket: Ticket) {
+        endRun(ticket)
         guard let answer = ticket.answer.take() else { return }
         if !ticket.exchange.reserveAnswer(ticket.exchange.response.body.count), ticket.mayBeRefused {
             ticket.beginResponse()
@@ -130,11 +139,12 @@ extension TimerHandler {
         }
     }
 
-    /// Forwards a request that was refused because this server has lost the log to the server that owns it. Returns
-    /// false for any other request.
+    /// Forwards a request that was refused because this server has lost the log, or hands it over, to the server that owns
+    /// it. Returns false for any other request.
     private func followMove(_ ticket: Ticket) -> Bool {
         guard case .problem(let problem) = ticket.outcome, problem.kind == .shuttingDown, desk != nil, !isDraining,
-            !ticket.mayBePartlyApplied, !ticket.isUnderWay, context.service.log.value !== log.value
+            !ticket.mayBePartlyApplied, !ticket.isUnderWay,
+            context.service.role != .serving || context.service.log.value !== log.value
         else { return false }
         sendToOwner(ticket)
         return true

@@ -40,8 +40,8 @@ package final class TimerHandler: LoopHandler {
     var held: [Ticket] = []
     /// Requests that wait for the store to be read.
     var reading: [UInt64: Ticket] = [:]
-    /// Tests of webhooks that are not answered yet.
-    var webhookTests: [UInt64: (ticket: Ticket, parked: ParkedAnswer)] = [:]
+    /// Requests whose answers are parked until another thread has done its work.
+    var parked: [UInt64: (ticket: Ticket, answer: ParkedAnswer)] = [:]
     /// Exports under way.
     let exports: ExportTable
     /// The desk for what another server answers; nil where this server forwards nothing.
@@ -227,11 +227,16 @@ package final class TimerHandler: LoopHandler {
 
     /// Sends a request that changed nothing to the server that owns the log, or refuses it.
     func sendToOwner(_ ticket: Ticket) {
+        endRun(ticket)
         if !ticket.isUnderWay && forward(ticket) { return }
         respond(ticket, with: context.elsewhere(ticket))
     }
 
     private func step(_ ticket: Ticket, _ turn: borrowing Turn) {
+        if ticket.operation.isLong && !ticket.isRun {
+            ticket.isRun = true
+            context.service.runs.begin()
+        }
         ticket.isDecided = turn.step(by: ticket.principal.actor, tracing: ticket.trace) { executor.step(ticket, turn) }
         applied.append(ticket)
     }
@@ -274,7 +279,8 @@ package final class TimerHandler: LoopHandler {
             if let ticket = reading.removeValue(forKey: serial) { receivedProbe(hasEvent: hasEvent, ticket) }
         case .deliveryEvents(let serial, let result):
             if let ticket = reading.removeValue(forKey: serial) { receivedEvents(result, ticket) }
-        case .webhookTest(let serial, let end): webhookTestEnded(serial, end)
+        case .webhookTest(let serial, let end): answerParked(serial) { _ in Self.outcome(of: end) }
+        case .handOver(let serial, let end): answerParked(serial) { outcome(of: end, $0) }
         case .exported(let export, let result):
             exports.received(result, forID: export)
         }

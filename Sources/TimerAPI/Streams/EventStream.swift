@@ -45,6 +45,8 @@ final class EventStream {
     var cursor: StreamCursor
     /// The position at which the stream ends, once it has examined everything up to there; nil for no end.
     var end: Int64?
+    /// Whether the stream had an end when it was opened.
+    let isHistory: Bool
     /// The position of the newest event that the stream's subscription caused. The stream shows that event even if
     /// the server stops.
     let owedThrough: Int64?
@@ -90,6 +92,7 @@ final class EventStream {
         self.credential = credential
         cursor = plan.cursor
         end = plan.end
+        isHistory = plan.end != nil
         owedThrough = plan.subscribedAt
         begunAt = plan.head.position
         left = plan.limit

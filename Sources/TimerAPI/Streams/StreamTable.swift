@@ -84,6 +84,7 @@ final class StreamTable {
             now: now)
         nextID += 1
         streams[stream.id] = stream
+        if stream.isHistory { service.histories.begin() }
         switch sink {
         case .stream(let detached): detached.producer = stream
         case .poll(let parked): parked.producer = stream
@@ -103,6 +104,7 @@ final class StreamTable {
     func remove(_ stream: EventStream) {
         stream.sink = .closed
         guard streams.removeValue(forKey: stream.id) != nil else { return }
+        if stream.isHistory { service.histories.end() }
         if let timer = stream.subscription, !isDraining { service.log.value?.engine.unsubscribe(timer) }
         if stream.isPoll { polls.remove(stream) } else { beats.remove(stream) }
         if stream.mode == .inStep { stream.channel.leave(stream, for: .behind) }

@@ -18,9 +18,9 @@ public protocol ClusterDirectory: AnyObject, Sendable {
     /// the same transaction: after the end of the log, the taker's clock, and the position that an ended owner had
     /// promised.
     func take(_ order: TakeOrder) throws(StoreError) -> TakeOutcome
-    /// Gives the log of `order.from`, the caller's session, to the live session `order.session`. Writes the barrier
-    /// after the end of the log and `order.clock`, the greatest position up to which the giver has promised no
-    /// later record.
+    /// Gives the log of `order.from`, the caller's session, to the live session `order.session`, unless that is
+    /// leaving. Writes the barrier after the end of the log and `order.clock`, the greatest position up to which the
+    /// giver has promised no later record.
     func give(_ order: TakeOrder) throws(StoreError) -> TakeOutcome
     /// Closes the connections by which a session may still have statements under way in the storage. Returns how
     /// many were closed.
@@ -51,12 +51,16 @@ public struct ClusterNode: Sendable, Equatable {
     public var skew: Int64?
     /// Whether the node must not own the log.
     public var isLeaving: Bool
+    /// Position of the newest record that the node holds in memory: that a standby has read or, of the owner, that is
+    /// durable. Nil where the node would have to read the whole log.
+    public var followed: Int64?
 
     /// Makes a node; see the members.
     public init(
         session: Int64, beat: Int64 = 0, url: String, peer: String = "", reads: Int, skew: Int64? = nil,
-        isLeaving: Bool = false
+        isLeaving: Bool = false, followed: Int64? = nil
     ) {
+        self.followed = followed
         self.session = session
         self.beat = beat
         self.url = url
@@ -77,9 +81,12 @@ public struct NodeBeat: Sendable, Equatable {
     public var skew: Int64?
     /// See `ClusterNode.isLeaving`.
     public var isLeaving: Bool
+    /// See `ClusterNode.followed`.
+    public var followed: Int64?
 
     /// Makes a beat; see the members.
-    public init(session: Int64, promised: Int64, skew: Int64?, isLeaving: Bool) {
+    public init(session: Int64, promised: Int64, skew: Int64?, isLeaving: Bool, followed: Int64? = nil) {
+        self.followed = followed
         self.session = session
         self.promised = promised
         self.skew = skew

@@ -13,6 +13,36 @@ public protocol ClusterPlace: Sendable {
     /// it.
     var takeovers: Int { get }
     var fenced: Int { get }
+    /// Hands the log over to the process at `url`; nil: to the one that has read most of it.
+    ///
+    /// - Parameter ended: told the outcome once, within seconds, on any thread.
+    func handOver(to url: String?, _ ended: @escaping @Sendable (HandOverOutcome) -> Void)
+}
+
+/// The outcome of a hand-over.
+public enum HandOverOutcome: Sendable, Equatable {
+    /// The node at the URL owns the log.
+    case handedOver(to: String)
+    /// The log stays where it is.
+    case refused(HandOverRefusal)
+    /// The log was ended, and who owns it is not known yet: this node, which takes it back then, or another.
+    case failed
+}
+
+/// The reason for which the log is not handed over.
+public enum HandOverRefusal: Error, Sendable, Equatable {
+    /// The node does not own the log.
+    case notOwner
+    /// The node that was named owns the log already.
+    case isOwner
+    /// Another hand-over is under way.
+    case underWay
+    /// No node has the URL.
+    case unknownServer
+    /// No other node has read the log.
+    case nobodyFit
+    /// The other node did not read the rest of the log in time.
+    case tooFarBehind
 }
 
 /// The nodes of a cluster and the owner of the log, as one node knows them.
@@ -25,9 +55,14 @@ public struct ClusterMap: Sendable, Equatable {
     public var nodes: [ClusterNode]
     /// The owner of the log; nil until the node has joined.
     public var owner: LogOwner?
+    /// The instants, in nanoseconds since boot, since which standbys lack records that the log has, by their sessions.
+    public var behind: [Int64: Int64]
 
     /// Makes a map; see the members.
-    public init(session: Int64, url: String, nodes: [ClusterNode], owner: LogOwner?) {
+    public init(
+        session: Int64, url: String, nodes: [ClusterNode], owner: LogOwner?, behind: [Int64: Int64] = [:]
+    ) {
+        self.behind = behind
         self.session = session
         self.url = url
         self.nodes = nodes

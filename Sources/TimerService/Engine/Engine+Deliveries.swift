@@ -69,7 +69,13 @@ extension Engine {
     /// valid.
     var mayBeginDeliveries: Bool { lock.withLock(.delivery) { canDeliver } }
 
-    private var canDeliver: Bool { !storageFails && !isDrained && lease?.isValid ?? true }
+    private var canDeliver: Bool { !storageFails && !isDrained && !hasEndedDeliveries && lease?.isValid ?? true }
+
+    /// Whether attempts are under way.
+    var hasAttempts: Bool { lock.withLock(.delivery) { !attempted.isEmpty } }
+
+    /// Begins no further attempts for good; those under way still end.
+    func endDeliveries() { lock.withLock(.delivery) { hasEndedDeliveries = true } }
 
     /// Begins attempts at the deliveries `ids`, except those that are no longer ready. Returns nil while none may
     /// begin.

@@ -54,6 +54,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var storageFails = false
     /// Whether the service stops, for good.
     var isStopping = false
+    /// Whether no further attempts at deliveries begin, as the next owner of the log makes them.
+    var hasEndedDeliveries = false
     /// Whether fires, webhooks and changes are stopped, as the log says.
     var isDrained = false
     /// The client that asked for the newest drain, or for its end; nil where it is not known.

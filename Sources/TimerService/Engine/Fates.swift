@@ -176,6 +176,9 @@ extension Engine {
     /// streams may show them.
     public func fateOfShown(_ positions: ClosedRange<Int64>) -> Fate { fates.fateOfShown(positions) }
 
+    /// Whether every record that was made is on disk.
+    var isSettled: Bool { lock.withLock { batch.isEmpty && fates.durableHead >= batch.givenOut } }
+
     /// The position after which neither this engine nor an earlier one of this process has given or shown anything:
     /// the next owner of the log may begin there.
     var claimedThrough: Int64 {

@@ -27,6 +27,12 @@ public final class TimerService: Sendable {
     /// The reader of the log while another process owns it; nil where the process is alone, or a cold standby.
     let standby: Standby?
     private let workers: WorkerGroup
+    /// Whether requests are for the next owner of the log, as this process ends it.
+    let isReleasing = Atomic<Bool>(false)
+    /// The requests of several steps that have taken one and have more to take.
+    public let runs = RunCount()
+    /// The streams that are read to an end, and have not come to it.
+    public let histories = RunCount()
     let report: @Sendable (ServiceEvent) -> Void
     /// This process's place among those that share the storage; nil where it is alone.
     public let place: (any ClusterPlace)?
@@ -142,7 +148,8 @@ public final class TimerService: Sendable {
     public var role: ServerRole {
         guard let lease = shared.lease else { return .serving }
         guard ownsLog else { return .standby(owner: owner) }
-        return lease.isValid ? .serving : .leaseOver
+        guard lease.isValid else { return .leaseOver }
+        return isReleasing.load(ordering: .acquiring) ? .standby(owner: owner) : .serving
     }
 
     /// Position beyond which this process has given and shown nothing, so that the next owner of the log may begin
@@ -154,6 +161,16 @@ public final class TimerService: Sendable {
 
     /// How far this process has read the log of another one; nil where it does not read it.
     public var standbyProgress: StandbyProgress? { ownsLog ? nil : standby?.progress }
+
+    /// Position of the newest record that this process holds in memory: that is durable, where the process owns the
+    /// log, or that it has read as a standby. Nil where it would have to read the whole log.
+    public var followed: Int64? {
+        if let log = log.value { return log.engine.durableHead }
+        return standby.flatMap { standby in
+            let progress = standby.progress
+            return progress.isWhole ? progress.head : nil
+        }
+    }
 
     /// Notes where the log of another process ends, so that a standby reads on. May be called on any thread.
     public func read(through end: Int64) { standby?.read(through: end) }
@@ -178,6 +195,20 @@ public final class TimerService: Sendable {
 
     /// The bytes of the log on the device.
     public var logBytes: Int { store.bytesOnDisk() }
+}
+
+/// The number of requests of one kind that are under way. May be used on any thread.
+public final class RunCount: Sendable {
+    private let count = Atomic<Int>(0)
+
+    /// Counts one more.
+    public func begin() { count.add(1, ordering: .relaxed) }
+
+    /// Counts one less.
+    public func end() { count.subtract(1, ordering: .releasing) }
+
+    /// Whether there is none.
+    var isZero: Bool { count.load(ordering: .acquiring) == 0 }
 }
 
 /// Whether a process may answer for timers.
@@ -254,83 +285,6 @@ final class ChangeGate: Worker {
             isShut = true
             log.value?.engine.close()
         }
-    }
-}
-
-/// The take-over and the dropping of the log, where several processes share the storage.
-extension TimerService {
-    /// Takes the log over: opens it, folds it, and makes all workers serve it, all before this returns. May be
-    /// called on any thread but the service's own, while the service runs and owns no log; one thread at a time
-    /// calls this and `drop`.
-    ///
-    /// - Parameters:
-    ///   - moved: called now and then meanwhile.
-    ///   - check: called with the log's access keys before anything of the log is shown; a log for which it throws is
-    ///     closed again.
-    /// - Throws: the errors of `init`, and that of `check`.
-    /// - Returns: the log; nil where the service stops.
-    @discardableResult
-    public func adopt(
-        moved: () -> Void = {}, checking check: (KeyRing) throws(StoreError) -> Void = { _ in }
-    ) throws(StoreError) -> ActiveLog? {
-        var fold = standby?.take()
-        do throws(StoreError) {
-            return try adopt(from: &fold, moved: moved, checking: check)
-        } catch {
-            standby?.restart(fold.take())
-            throw error
-        }
-    }
-
-    private func adopt(
-        from fold: inout StandbyFold?, moved: () -> Void, checking check: (KeyRing) throws(StoreError) -> Void
-    ) throws(StoreError) -> ActiveLog? {
-        let recovered = try RecoveredLog.recover(store, configuration, from: &fold, isAhead: true, moved: moved)
-        do throws(StoreError) { try check(recovered.fold.keys) } catch {
-            store.close()
-            throw error
-        }
-        let active = ActiveLog(recovered, configuration: configuration, shared: shared, moved: moved, report: report)
-        do throws(StoreError) { try active.checkZones() } catch {
-            discard(active)
-            throw error
-        }
-        dispatcher?.watch(active)
-        feed.follow(active)
-        guard gate.admit(active) else {
-            discard(active)
-            return nil
-        }
-        // Records may have been made before the committer had this log.
-        active.callCommitter()
-        let replanned = active.engine.replanZoned(moved: moved)
-        if replanned > 0 { report(.timeZonesChanged(timers: replanned)) }
-        active.engine.callFireLoop()
-        feed.notify()
-        return active
-    }
-
-    /// Ends the log at once, as another process owns it or may: nothing more of it is committed or shown, and
-    /// clients that wait for a change are answered that its outcome is not known. The log is closed once nobody
-    /// reads it. Does nothing where this process owns none. May be called on any thread but the service's own.
-    public func drop() {
-        guard let active = log.value else { return }
-        active.end()
-        gate.dismiss()
-        // Each worker drops the log.
-        active.callCommitter()
-        compactor.nudge()
-        dispatcher?.wake()
-        feed.notify()
-        discard(active)
-        standby?.restart()
-    }
-
-    private func discard(_ active: ActiveLog) {
-        shared.access.ring.publish(nil)
-        active.close()
-        active.engine.leave()
-        shared.alarm.arm(boottime: .max)
     }
 }
 

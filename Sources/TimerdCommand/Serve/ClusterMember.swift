@@ -58,7 +58,8 @@ final class ClusterMember: ClusterPlace, LogHost {
         guard let loop = state.withLock({ $0.loop }) else { return nil }
         let clusterState = loop.clusterState
         return ClusterMap(
-            session: clusterState.session, url: loop.url, nodes: clusterState.nodes, owner: clusterState.owner)
+            session: clusterState.session, url: loop.url, nodes: clusterState.nodes, owner: clusterState.owner,
+            behind: clusterState.behind)
     }
     var takeovers: Int { clusterState?.takeovers ?? 0 }
     var fenced: Int { clusterState?.fenced ?? 0 }
@@ -97,8 +98,18 @@ final class ClusterMember: ClusterPlace, LogHost {
         }
     }
 
-    /// Stops taking logs; a log that this server owns stays until `leave`.
-    func drain() { state.withLock { $0.loop }?.drain() }
+    /// Hands the log over, if this server owns it and another has read it, in half of `seconds` and what the disk and the
+    /// database take; then takes no log any more. A log that could not be handed over stays until `leave`.
+    ///
+    /// - Returns: the seconds that are left, for requests that wait for the next owner.
+    func retire(within seconds: Double) -> Double {
+        let began = Clocks.monotonic()
+        let outcome = Guarded<HandOverOutcome?>(nil)
+        handOver(to: nil, patience: Int64(seconds / 2 * 1e9)) { ended in outcome.update { $0 = ended } }
+        outcome.wait { $0.map { _ in () } }
+        state.withLock { $0.loop }?.drain()
+        return max(0, seconds - Double(Clocks.monotonic() - began) / 1e9)
+    }
 
     /// Leaves the cluster, so that another server may take over at once, and closes every connection. Waits up to
     /// `seconds`.
@@ -119,6 +130,22 @@ final class ClusterMember: ClusterPlace, LogHost {
     }
 
     func drop() { state.withLock { $0.service }?.drop() }
+
+    func release(patience: Int64) -> Int64? { state.withLock { $0.service }?.release(patience: patience) }
+
+    /// Nanoseconds for which a hand-over that was asked for waits for the other server, and for deliveries and streams.
+    private static let longestWait: Int64 = 7_000_000_000
+
+    func handOver(to url: String?, _ ended: @escaping @Sendable (HandOverOutcome) -> Void) {
+        handOver(to: url, patience: Self.longestWait, ended)
+    }
+
+    private func handOver(to url: String?, patience: Int64, _ ended: @escaping @Sendable (HandOverOutcome) -> Void) {
+        guard let loop = state.withLock({ $0.loop }) else { return ended(.refused(.notOwner)) }
+        loop.handOver(to: url, patience: patience, ended)
+    }
+
+    var followed: Int64? { state.withLock { $0.service }?.followed }
 
     func read(through end: Int64) { state.withLock { $0.service }?.read(through: end) }
 

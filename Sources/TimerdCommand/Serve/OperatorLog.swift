@@ -203,6 +203,8 @@ extension OperatorLog {
             logger.notice("another node serves; this one stands by", metadata: ["owner": "\(owner)"])
         case .took: logger.notice("took the timers over")
         case .fenced: logger.warning("another node has taken the timers over")
+        case .handedOver(let url): logger.notice("handed the timers over", metadata: ["to": "\(url)"])
+        case .handOverFailed: logger.warning("the database did not confirm the hand-over of the timers")
         case .adoptionFailed(let error): logThrottled("the log can't be read; it is tried again", "\(error)")
         case .unreachable(let error):
             logThrottled("the database does not answer", "\(error)")

@@ -92,10 +92,10 @@ struct ServerRun {
             }
         }
         manager.stopping()
-        opened.member?.drain()
+        let drainSeconds = opened.member?.retire(within: configuration.drainSeconds) ?? configuration.drainSeconds
         logger.info("stopping", metadata: ["drainSeconds": .stringConvertible(configuration.drainSeconds)])
-        let drain = Thread(name: "drain") { service.drain(seconds: configuration.drainSeconds) }
-        server.stop(drainSeconds: configuration.drainSeconds)
+        let drain = Thread(name: "drain") { service.drain(seconds: drainSeconds) }
+        server.stop(drainSeconds: drainSeconds)
         drain.join()
         if let audit { finish(audit) }
         list?.remove(server.boundAddresses, tls.value)

@@ -48,6 +48,8 @@ struct ClusterLoopTests {
             served.withLock { $0 = store }
         }
 
+        let followed: Int64? = nil
+        func release(patience: Int64) -> Int64? { nil }
         func read(through end: Int64) {}
 
         func drop() { served.withLock { $0 = nil } }

@@ -59,29 +59,6 @@ extension ClusterHistory {
         restarts[process.machine.number] = time.now + delay
     }
 
-    /// Stops a process by SIGTERM: everything is committed, then the process leaves.
-    private func leave(_ process: ClusterProcess) {
-        guard process.isAwake, !process.isLeaving else { return }
-        note("\(process.machine.number) is asked to leave")
-        perform(process.membership.drain(at: process.machine.instant), process)
-        schedule(after: random.number(0...50 * Self.millisecond), on: process) { [unowned self] in
-            process.isLeaving = true
-            process.log?.engine.close()
-            leaveOnceCommitted(process, patience: 20)
-        }
-    }
-
-    private func leaveOnceCommitted(_ process: ClusterProcess, patience: Int) {
-        let isBusy = process.isCommitting || process.hasWork
-        if isBusy && patience > 0 {
-            return schedule(after: 10 * Self.millisecond, on: process) { [unowned self] in
-                leaveOnceCommitted(process, patience: patience - 1)
-            }
-        }
-        let promised = process.claimedThrough ?? .max
-        perform(process.membership.leave(promised: promised, at: process.machine.instant), process)
-    }
-
     /// Ends all faults and their effects.
     func calm() {
         note("calm")
@@ -94,7 +71,7 @@ extension ClusterHistory {
         }
         for process in processes where !process.isDead {
             if process.pausedUntil != nil { process.pausedUntil = time.now }
-            if process.isLeaving { end(process, restartsAfter: 0) }
+            if process.isToLeave { end(process, restartsAfter: 0) }
         }
     }
 

@@ -54,6 +54,8 @@ extension ClusterHistory {
                     }
                     perform(process.membership.dropped(at: process.machine.instant), process)
                 }
+            case .release: releaseSoon(process)
+            case .handOverEnded(let outcome): handOverEnded(outcome, process)
             case .read: readSoon(process)
             case .report(let event):
                 if case .took = event { tally.takeovers += 1 }
@@ -122,6 +124,7 @@ extension ClusterHistory {
     }
 
     private func send(_ call: DirectoryCall, _ process: ClusterProcess) {
+        let call = call.reporting(process.followed)
         var delay = random.number(100_000...3 * Self.millisecond)
         // The process stops between reading the clock and sending.
         if isChaotic && random.chance(oneIn: 300) {
@@ -158,8 +161,8 @@ extension ClusterHistory {
     /// Carries out a call at the directory.
     private func reach(_ call: DirectoryCall) throws -> DirectoryAnswer {
         let answer = call.perform(on: directory)
-        guard case .take(.taken(let barrier)) = answer, case .take(let order) = call.request else { return answer }
-        note("session \(order.session) takes the log from \(order.from): \(barrier)")
+        guard case .take(.taken(let barrier)) = answer else { return answer }
+        note("the log changes hands by \(call.request): \(barrier)")
         try audit.land(barrier)
         return answer
     }

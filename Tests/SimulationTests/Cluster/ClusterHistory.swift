@@ -29,6 +29,8 @@ final class ClusterHistory {
         case standbySkipsRows
         /// A standby that takes the log serves what it has read, without the rest.
         case servesBeforeTheRest
+        /// A process that hands the log over answers on while it gives the log.
+        case servesWhileGiving
     }
 
     /// The counts of the situations that the histories of a run reached.
@@ -44,6 +46,8 @@ final class ClusterHistory {
         var takeovers = 0
         /// The adoptions by a standby that had read the log before.
         var warmed = 0
+        /// The hand-overs that the giver knows to have succeeded.
+        var handOvers = 0
         var fenced = 0
         var settled = 0
         var lateLandings = 0
@@ -145,6 +149,7 @@ final class ClusterHistory {
             }
             schedule(after: random.number(0...Self.second)) { [unowned self] in try request() }
             schedule(after: random.number(0...3 * Self.second)) { [unowned self] in fault() }
+            schedule(after: random.number(0...6 * Self.second)) { [unowned self] in handOver() }
             try run(until: seconds * Self.second)
             calm()
             try run(until: max(time.now, faultsThrough) + 8 * Self.second)
@@ -266,6 +271,7 @@ extension ClusterHistory.Tally {
         resumed += other.resumed
         takeovers += other.takeovers
         warmed += other.warmed
+        handOvers += other.handOvers
         fenced += other.fenced
         settled += other.settled
         lateLandings += other.lateLandings

@@ -41,8 +41,10 @@ final class ClusterProcess {
     var asksForLease = false
     /// Called when the committer asks for the lease while it is over.
     var onLeaseOver: () -> Void = {}
-    /// Whether SIGTERM has come.
-    var isLeaving = false
+    /// Whether SIGTERM has come, and whether the process is about to leave for it.
+    var (isToLeave, isLeaving) = (false, false)
+    /// Whether the process ends the log for the next owner.
+    var isReleasing = false
     let configuration: EngineConfiguration
     /// Whether the process reads the log while another one owns it.
     let isWarm: Bool
@@ -119,7 +121,7 @@ final class ClusterProcess {
     }
 
     /// Whether the process answers requests: see `TimerService.role`.
-    var isServing: Bool { isAwake && log != nil && lease.isValid && !isLeaving }
+    var isServing: Bool { isAwake && log != nil && lease.isValid && !isLeaving && !isReleasing }
 
     /// Whether the committer has something to do.
     var hasWork: Bool {
@@ -138,6 +140,12 @@ final class ClusterProcess {
         guard let log, log.engine.fire() != .done else { return }
         // The fire loop wakes again soon when it waits for the clock or the committer.
         alarm.arm(boottime: min(alarm.armed, machine.boottime() + 5_000_000))
+    }
+
+    /// The position up to which the process holds the log in memory: see `TimerService.followed`.
+    var followed: Int64? {
+        if let log { return log.engine.durableHead }
+        return standby?.isWhole == true ? standby?.head : nil
     }
 
     /// Reads rows of another process's log: see `Standby`.

@@ -1,3 +1,4 @@
+import Platform
 import TestSupport
 import Testing
 import TimerLog
@@ -8,7 +9,7 @@ import TimerService
 struct ClusterJSONTests {
     private static let nodes = [
         ClusterNode(session: 5, url: "http://a:1", reads: 1, skew: -1_500_000),
-        ClusterNode(session: 7, url: "http://b:1", reads: 1, isLeaving: true),
+        ClusterNode(session: 7, url: "http://b:1", reads: 1, isLeaving: true, followed: 1_764_000_000_000_001),
     ]
 
     private func text(_ place: TestPlace? = nil, owns: Bool = false) throws -> String {
@@ -35,9 +36,18 @@ struct ClusterJSONTests {
         #expect(text.contains(#""head":null"#) == (owner == 7), "\(text)")
         #expect(
             text.hasSuffix(
-                #""nodes":[{"session":"5","url":"http://a:1","role":"\#(first)","leaving":false,"skewUs":-1500},"#
-                    + #"{"session":"7","url":"http://b:1","role":"\#(second)","leaving":true,"skewUs":null}]}"#),
+                #""nodes":[{"session":"5","url":"http://a:1","role":"\#(first)","leaving":false,"skewUs":-1500,"followed":null,"lag":null},"#
+                    + #"{"session":"7","url":"http://b:1","role":"\#(second)","leaving":true,"skewUs":null,"#
+                    + #""followed":"0001764000000000001","lag":\#(owner == 7 ? "null" : #""0s""#)}]}"#),
             "\(text)")
+    }
+
+    @Test func `a standby lags since it lacks records`() throws {
+        let map = ClusterMap(
+            session: 5, url: "http://a:1", nodes: Self.nodes, owner: LogOwner(epoch: 3, session: 5),
+            behind: [7: Clocks.boottime() - 90_000_000_000])
+        let text = try text(TestPlace(map), owns: true)
+        #expect(text.contains(#""lag":"1m30"#), "\(text)")
     }
 
     @Test func `there is no owner where its session has ended`() throws {

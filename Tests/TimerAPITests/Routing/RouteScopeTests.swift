@@ -70,7 +70,9 @@ struct RouteScopeTests {
     }
 
     @Test func `a scope opens what it says, and nothing else`() throws {
-        let admin: Set<Route> = [.cluster, .drain, .export, .importPart, .importState, .keys, .key, .keyRotate]
+        let admin: Set<Route> = [
+            .cluster, .promote, .drain, .export, .importPart, .importState, .keys, .key, .keyRotate,
+        ]
         for (route, method) in Self.requests where !route.isOpen && route != .keySelf {
             let reads = method == .get || route == .preview
             let least: KeyScopes =

@@ -19,7 +19,10 @@ extension ClusterSimulation {
         // The directory and the log work whatever becomes of the node.
         case .performs(let call, let deadline):
             perform(call, deadline, event)
-            if case .take = call.request { try look() }
+            switch call.request {
+            case .take, .give: try look()
+            default: break
+            }
             return
         case .appends(let row, let session, let isAnswered): return append(row, session, isAnswered, event)
         default: break
@@ -55,6 +58,9 @@ extension ClusterSimulation {
         case .drops:
             node.served = nil
             perform(node.membership.dropped(at: now), node)
+        case .releases:
+            if bug != .givesWhileServing { node.served = nil }
+            perform(node.membership.released(CalendarPosition.at(realtime: now.realtime), at: now), node)
         case .sendsAppend: sendAppend(node)
         case .appendAnswered(let row, let session, let outcome): appendAnswered(row, session, outcome, node)
         case .leaves: perform(node.membership.leave(at: now), node)
@@ -77,8 +83,13 @@ extension ClusterSimulation {
                 let delay = random.number(Self.millisecond...(isSlow ? 3000 : 50) * Self.millisecond)
                 schedule(.opens(owner, error), node: node.number, after: delay)
             case .drop: schedule(.drops, node: node.number, after: random.number(0...Self.millisecond))
-            case .read: break
-            case .report(let event): if case .ended = event { ends += 1 }
+            case .release:
+                let delay = random.number(0...(isChaotic && random.chance(oneIn: 5) ? 4000 : 20) * Self.millisecond)
+                schedule(.releases, node: node.number, after: delay)
+            case .handOverEnded, .read: break
+            case .report(let event):
+                if case .ended = event { ends += 1 }
+                if case .handedOver = event { handOvers += 1 }
             }
         }
         if node.isStopping && node.membership.hasLeft { crash(node, forSeconds: 1) }
@@ -86,6 +97,7 @@ extension ClusterSimulation {
 
     private func send(_ call: DirectoryCall, _ node: SimulatedNode) {
         if case .take = call.request { takes += 1 }
+        let call = call.reporting(node.isWarm ? store.end : nil)
         var delay = random.number(100_000...3 * Self.millisecond)
         if time < slowUntil { delay = random.number(0...1500 * Self.millisecond) }
         // The process stops between reading the clock and sending.
@@ -180,7 +192,7 @@ extension ClusterSimulation {
     private func fault() {
         guard let node = nodes.randomElement(using: &random) else { return }
         let length = random.number(100...8000) * Self.millisecond
-        switch Int.random(in: 0..<10, using: &random) {
+        switch Int.random(in: 0..<12, using: &random) {
         case 0...2:
             note("node \(node.number) stands still for \(length)")
             node.pausedUntil = time + length
@@ -198,9 +210,18 @@ extension ClusterSimulation {
             schedule(
                 .leaves, node: node.number,
                 after: random.chance(oneIn: 2) ? 0 : random.number(0...4 * Self.second))
+        case 10, 11:
+            guard let owner = nodes.first(where: { $0.isAwake && $0.served != nil }) else { return }
+            handOver(owner)
         case 8: node.wallOffset += random.number(-300...300) * Self.millisecond
         default: node.wallOffset += random.number(-3000...3000) * Self.millisecond
         }
+    }
+
+    /// Asks a node to hand the log over to any other.
+    func handOver(_ node: SimulatedNode) {
+        note("node \(node.number) is to hand the log over")
+        perform(node.membership.handOver(to: nil, patience: 7 * Self.second, at: node.now(at: time)), node)
     }
 
     func crash(_ node: SimulatedNode, forSeconds seconds: Int64) {

@@ -18,6 +18,8 @@ final class ClusterSimulation {
         case takeUnchecked
         /// An append does not look at the epoch.
         case appendWithoutEpoch
+        /// A node that hands the log over still shows it.
+        case givesWhileServing
     }
 
     enum Happening {
@@ -26,6 +28,7 @@ final class ClusterSimulation {
         case opens(LogOwner, StoreError?)
         case adopted(LogOwner, StoreError?)
         case drops
+        case releases
         case leaves
         case sendsAppend
         case appends(LogRow, session: Int64, isAnswered: Bool)
@@ -65,6 +68,7 @@ final class ClusterSimulation {
     /// The owner after the newest call of the directory.
     var owner = LogOwner(epoch: 0, session: 0)
     var takes = 0
+    var handOvers = 0
     var ends = 0
     var trace: [String] = []
     /// Whether events are added to `trace`, which takes long.
@@ -80,7 +84,7 @@ final class ClusterSimulation {
             nodes.append(
                 SimulatedNode(
                     number, rate: random.number(900...1100),
-                    wallOffset: random.number(-100_000_000...100_000_000)))
+                    wallOffset: random.number(-100_000_000...100_000_000), isWarm: !random.chance(oneIn: 4)))
         }
     }
 

@@ -30,8 +30,10 @@ struct MembershipBench {
     }
 
     /// Another node.
-    static func node(_ session: Int64, _ url: String, beat: Int64 = 0, skew: Int64? = nil) -> ClusterNode {
-        ClusterNode(session: session, beat: beat, url: url, reads: 2, skew: skew)
+    static func node(
+        _ session: Int64, _ url: String, beat: Int64 = 0, skew: Int64? = nil, followed: Int64? = nil
+    ) -> ClusterNode {
+        ClusterNode(session: session, beat: beat, url: url, reads: 2, skew: skew, followed: followed)
     }
 
     mutating func pass(milliseconds: Int64) {
@@ -76,7 +78,7 @@ struct MembershipBench {
             answer(call, .view(view()))
         case .end: answer(call, .ended(true))
         case .endConnections, .forget: answer(call, .count(0))
-        case .take(let order):
+        case .take(let order), .give(let order):
             owner = LogOwner(epoch: order.epoch + 1, session: order.session)
             answer(call, .take(.taken(Barrier(epoch: owner.epoch, previous: 0, position: 1))))
         }

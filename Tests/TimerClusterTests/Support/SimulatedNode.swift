@@ -23,13 +23,16 @@ final class SimulatedNode {
     var pausedUntil: Int64?
     var restartAt: Int64?
     var isStopping = false
+    /// Whether the node reads the log while another one owns it.
+    let isWarm: Bool
     var membership: Membership
     var leaseEnd: Int64 = .min
     var served: Served?
     /// The events that came while the node was paused.
     var waiting: [ClusterSimulation.Happening] = []
 
-    init(_ number: Int, rate: Int64, wallOffset: Int64) {
+    init(_ number: Int, rate: Int64, wallOffset: Int64, isWarm: Bool) {
+        self.isWarm = isWarm
         self.number = number
         self.rate = rate
         self.wallOffset = wallOffset

@@ -10,5 +10,7 @@ final class ManualPlace: ClusterPlace {
 
     init(isValid: Bool = true) { if isValid { renew() } }
 
+    func handOver(to url: String?, _ ended: @escaping @Sendable (HandOverOutcome) -> Void) { ended(.failed) }
+
     func renew() { lease.extend(until: Self.start + 1) }
 }

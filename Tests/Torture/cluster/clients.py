@@ -230,3 +230,17 @@ async def answers(address, seconds=2.0, owns=False):
     finally:
         if connection:
             connection.close()
+
+
+async def hand_over(address, seconds=30.0):
+    """Asks the node at this address to hand the timers over; any outcome will do."""
+    connection = None
+    try:
+        async with asyncio.timeout(seconds):
+            connection = await Connection.open(address)
+            await connection.request("POST", "/v1/cluster/promote")
+    except (Lost, TimeoutError, json.JSONDecodeError):
+        pass
+    finally:
+        if connection:
+            connection.close()

@@ -7,8 +7,10 @@ import asyncio
 import random
 from collections import Counter, namedtuple
 
+from cluster.clients import hand_over
+
 # Faults with their relative frequencies: of nodes, of the database, of the links between a node and the database.
-OF_NODES = {"kill": 20, "kill the taker": 6, "kill all": 2, "stop": 14, "term": 6, "join": 3}
+OF_NODES = {"kill": 20, "kill the taker": 6, "kill all": 2, "stop": 14, "term": 6, "hand over": 10, "join": 3}
 OF_DATABASE = {"restart fast": 8, "restart immediate": 10, "stop database": 6, "end backends": 8}
 OF_LINKS = {"cut": 8, "refuse": 6, "tear": 10, "delay": 6, "hold": 8}
 # In network namespaces, where links are real: of the network, and of the nodes' calendars.
@@ -95,6 +97,21 @@ class Faults:
         await asyncio.to_thread(node.end)
         await asyncio.sleep(dice.choice((0, dice.uniform(0, 3))))
         node.begin()
+
+    async def _hand_over(self, dice):
+        """The owner gives the timers to another server; now and then a server is killed meanwhile."""
+        owner = await self.owner()
+        if owner is None:
+            return
+        self._note("hand over", owner.name)
+        asked = asyncio.create_task(hand_over(owner.address))
+        if dice.random() < 0.4:
+            await asyncio.sleep(dice.uniform(0, 0.3))
+            node = dice.choice(self.nodes)
+            self._killed("kill", node, node is owner)
+            await asyncio.sleep(dice.choice((0, dice.uniform(0, 2))))
+            node.begin()
+        await asked
 
     async def _join(self, dice):
         """A standby leaves and joins again."""

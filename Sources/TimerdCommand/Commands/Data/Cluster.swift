@@ -9,7 +9,7 @@ import TimerLog
 struct Cluster: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Look at several servers on one PostgreSQL database, and decide what they can't.",
-        subcommands: [ClusterStatus.self, ClusterAcceptLoss.self])
+        subcommands: [ClusterStatus.self, ClusterPromote.self, ClusterAcceptLoss.self])
 }
 
 /// `timerd cluster status`.
@@ -40,13 +40,49 @@ enum ClusterText {
         let rows = cluster.objects("nodes").map { node in
             [
                 TextTable.Cell(node["url"]), TextTable.Cell(node["leaving"] == "true" ? "leaving" : node["role"]),
+                TextTable.Cell(lag(node)),
                 TextTable.Cell(node["skewUs"].flatMap { Int64($0) }.map { "\($0 / 1000) ms" }),
                 TextTable.Cell(node["session"] == session ? "asked" : ""),
             ]
         }
-        let table = TextTable(titles: ["SERVER", "ROLE", "CLOCK", ""], narrowings: [])
+        let table = TextTable(titles: ["SERVER", "ROLE", "LAG", "CLOCK", ""], narrowings: [])
         let rest = cluster["owner"] == nil ? ["no server has the timers now"] : []
         return (table.lines(rows) + rest).joined(separator: "\n")
+    }
+
+    /// Returns how far a standby lags; nil for the owner.
+    private static func lag(_ node: JSONObject) -> String? {
+        if node["role"] == "owner" { return nil }
+        return node["lag"] ?? "cold"
+    }
+}
+
+/// `timerd cluster promote`.
+struct ClusterPromote: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "promote",
+        abstract: "Hand the timers over to another server, without a break for clients.",
+        discussion: """
+            The server that has the timers waits until the other has read the newest changes, for up to five seconds, \
+            answers what was begun and gives the timers away. Requests that come meanwhile wait, and are answered by \
+            the other server. Nothing changes where no other server is ready to take over. A server that is stopped \
+            (SIGTERM) hands over by itself.
+
+              timerd cluster promote
+              timerd cluster promote http://timerd-2.internal:8080
+            """)
+
+    @OptionGroup var client: ClientOptions
+    @Argument(help: "The URL of the server that is to have the timers. [the one that has read most]")
+    var url: String?
+
+    func run() throws {
+        var target = RequestTarget("v1", "cluster", "promote")
+        target.add("url", url)
+        let response = try client.client().send(HTTPRequest(.post, target.text))
+        try client.print(response) { cluster in
+            "\(cluster.object("owner")?["url"] ?? "another server") has the timers"
+        }
     }
 }
 
