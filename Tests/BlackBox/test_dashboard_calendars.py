@@ -120,6 +120,23 @@ def test_a_late_list_leaves_a_calendar_that_is_typed(page, own):
 
 
 @pytest.mark.thorough
+def test_a_calendar_that_was_deleted_and_made_again_is_shown_as_it_is(page, own):
+    """What was typed into the one before is not in sight any more."""
+    api = own.client
+    api.put("/v1/calendars/berlin", {"timeZone": "Europe/Berlin", "week": WEEK}).expect(201)
+    Dashboard(page, own.url, "/#view=calendars&calendar=berlin").until_live()
+    shown(page, "berlin")
+    define(page, "typed")
+    api.delete("/v1/calendars/berlin").expect(204)
+    page.run("return calendars.show()")
+    assert not [form for form in page.all("#calendar-form") if form.is_displayed()]
+    api.put("/v1/calendars/berlin", {"timeZone": "UTC", "week": WEEK}).expect(201)
+    page.run("return calendars.show()")
+    assert page.one("#calendar-form").is_displayed()
+    assert json.loads(page.run("return calendars.form.text.value"))["timeZone"] == "UTC"
+
+
+@pytest.mark.thorough
 def test_a_calendar_that_timers_go_by_stays(page, own):
     page.expect(r"status of 409")
     api = own.client

@@ -104,9 +104,33 @@ def test_a_refusal_that_comes_late_is_not_told_in_the_form_of_another_timer(page
     board.submit()
     edit_instead(board, "one")
     board.release()
-    board.until_alert("The least here is 1ms.")
+    board.until_alert("two: The least here is 1ms.")
     assert page.all("#create [aria-invalid]") == [] and board.text("#create-error") == ""
     assert not page.one("#create-submit").is_enabled(), "the change of another timer can be saved here"
+
+
+@pytest.mark.thorough
+def test_a_refusal_that_comes_once_its_dialog_is_closed_names_its_timer(page, board, own):
+    page.expect(r"status of 400")
+    own.client.create(id="job", every="1h")
+    board.until_row("job", state="running")
+    board.delay("POST v1/timers")
+    for id, named in (("late", "late: "), ("", "The new timer: ")):
+        board.new_timer("every", id=id, every="0s")
+        board.submit()
+        board.until_delayed()
+        page.run("document.querySelector('#create').close()")
+        board.release()
+        board.until_alert(f"{named}The least here is 1ms.")
+        board.delay("POST v1/timers")
+    board.click_command("job", "reschedule")
+    board.type_into("#ask [name=after]", "soon")
+    board.keys(Keys.ENTER)
+    board.until_delayed()
+    board.keys(Keys.ESCAPE)
+    page.until(lambda: not page.all("dialog[open]"))
+    board.release()
+    board.until_alert("When is job due next? Not a duration")
 
 
 @pytest.mark.thorough

@@ -188,6 +188,20 @@ def test_a_history_that_is_asked_for_twice_or_lost_has_each_event_once(page, boa
 
 
 @pytest.mark.thorough
+def test_a_history_that_is_lost_again_at_once_is_not_read_for_ever(page, board, own):
+    own.client.create(id="one", every="1h")
+    opened(board, "one")
+    reads = page.run("""
+        let reads = 0;
+        about.readPage = () => {
+            reads += 1;
+            return Promise.reject(new Problem(reads < 9 ? 410 : 500, {detail: "this page fell behind"}));
+        };
+        return about.readPast().then(() => reads)""")
+    assert reads == 2 and board.text("#late-words") == "This page fell behind."
+
+
+@pytest.mark.thorough
 def test_a_history_goes_on_after_events_that_the_page_missed(page, board, own):
     own.client.create(id="one", every="1h")
     opened(board, "one")

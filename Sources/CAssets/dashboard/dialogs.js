@@ -30,8 +30,8 @@ function question(title, text, send, hasTime = false) {
     $("ask-yes").disabled = true;
     let failure = null;
     await Promise.resolve(send(form)).catch(problem => failure = problem);
-    // Another question may have taken the place of this one.
-    if (form.onsubmit !== submit) return void (failure && toast(failure.sentence, true));
+    // Another question may have taken the place of this one, whose text names what a refusal is about.
+    if (form.onsubmit !== submit) return void (failure && toast(`${text} ${failure.sentence}`, true));
     $("ask-yes").disabled = false;
     failure ? showErrors(form, failure) : $("ask").close();
   };

@@ -228,6 +228,7 @@ form.onsubmit = async event => {
   clearErrors(form);
   $("create-submit").disabled = true;
   const {task} = editor;
+  const name = task.id ?? (form.elements.id.value.trim() || "The new timer");
   // Whether the form is still open for what is sent: it may be closed, and opened for another timer, meanwhile.
   const isOpen = () => editor.task === task && $("create").open;
   try {
@@ -239,7 +240,7 @@ form.onsubmit = async event => {
     if (!$("create").open && timer.index >= 0) list.select(timer.index);
   } catch (problem) {
     if (!(problem instanceof Problem)) throw problem;
-    if (!isOpen()) return toast(problem.sentence, true);
+    if (!isOpen()) return toast(`${name}: ${problem.sentence}`, true);
     if (problem.type === "/problems/timer-exists") problem.pointer = "/id";
     showErrors(form, problem);
     form.querySelector("[aria-invalid]")?.focus();
