@@ -101,6 +101,21 @@ def test_a_key_that_is_revoked_is_asked_for_again_and_the_place_is_kept(guarded,
 
 
 @pytest.mark.thorough
+def test_a_history_says_who_did_it(guarded, page):
+    api, key = guarded.client, make_key(guarded, "write")
+    api.create(id="nightly", cron="0 3 * * *")
+    board = Dashboard(page, guarded.url, "/#timer=nightly")
+    sign_in(board, key["secret"]).until_live()
+    board.click("#details [data-command=suspend]")
+
+    def who():
+        """What was done and by whom, newest first."""
+        return page.run("return [...document.querySelectorAll('#past tr')].map(({cells}) => [cells[1].textContent, cells[3].textContent])")
+    page.until(lambda: who()[:1] == [["suspended", key["id"]]], told=f"{who()}")
+    assert who() == [[event["type"], event["by"]] for event in reversed(api.history_of("nightly"))]
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("scopes, fields, said", [
     (["kick"], {}, "may kick timers, but can't read them"),
     pytest.param(["write"], {"idPrefix": "acme-"}, "begin with acme-", marks=pytest.mark.heavy),

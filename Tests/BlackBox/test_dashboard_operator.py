@@ -44,6 +44,11 @@ def test_trouble_comes_first_and_each_figure_leads_to_what_it_counts(page, own, 
         board.click(f"#health [data-figure={name}]")
         page.until(lambda: list(board.rows()) == ids, told=f"{name}: {list(board.rows())}")
         assert figure(page, name).get_attribute("aria-current") == "true"
+    address = page.driver.current_url
+    for name in ("rate", "lateness", "storage"):
+        board.click(f"#health [data-figure={name}]")
+        page.until(lambda: page.run("return document.activeElement.id") == name, told=f"{name} leads nowhere")
+    assert page.driver.current_url == address
     page.driver.back()
     page.until(lambda: list(board.rows()) == ["zzz-dog", "aaa", "bbb"], told="Back does not lead back")
     page.driver.refresh()
@@ -109,6 +114,59 @@ def test_a_webhook_that_died_is_found_tested_and_sent_again(page, own, receiver)
     assert board.alerts() == [] and len(receiver.on("/shop")) == 1
 
 
+def test_chosen_deliveries_are_sent_again_as_far_as_they_are_dead(page, own, receiver):
+    api = own.client
+    dead(api, receiver.url(), "mail")
+    hooked(api, receiver.url().replace("127.0.0.1", "localhost"), "waits", retry=LATER)
+    api.command("waits", "fire").expect(200)
+    event(api, "waits", "deliveryFailed")
+    board = Dashboard(page, own.url, "/#view=deliveries&host=127.0.0.1").until_live()
+    page.until(lambda: board.deliveries() == ["mail"], told=f"{board.deliveries()}")
+    board.type_into("#deliveries [name=host]", "localhost")
+    page.until(lambda: board.deliveries() == ["waits"], told=f"{board.deliveries()}")
+    page.driver.refresh()
+    board.until_live()
+    page.until(lambda: board.deliveries() == ["waits"], told="the host is lost with a reload")
+    page.one("#deliveries [name=host]").clear()
+    page.until(lambda: board.deliveries() == ["mail", "waits"], told=f"{board.deliveries()}")
+    receiver.default = 204
+    board.click("#deliveries-all")
+    board.click("#redrive")
+    assert page.one("#ask-text").text == "1 of 2 chosen deliveries will be sent again: no other is dead."
+    board.click("#ask-yes")
+    page.until(lambda: board.deliveries() == ["waits"], told=f"{board.deliveries()}")
+    assert board.alerts() == []
+
+
+def test_what_is_shown_is_in_the_address(page, board, own):
+    for number in range(4):
+        own.client.create(id=f"job-{number}", after=f"{number + 1}h", labels={"team": ["blue", "red"][number % 2]})
+    own.client.command("job-2", "suspend").expect(200)
+    board.type_into("#search", "job")
+    board.type_into("#label", "team=blue")
+    board.choose("#sort", "changed")
+    page.until(lambda: list(board.rows()) == ["job-2", "job-0"], told=f"{list(board.rows())}")
+    board.click("#states [data-filter=running]")
+    board.click('#rows [data-timer="job-0"] b')
+    page.until(lambda: page.all("#details[open]"))
+    page.driver.refresh()
+    board.until_live()
+    page.until(lambda: page.run("return document.querySelector('#details[open] h2')?.textContent") == "job-0", told="no timer is open")
+    board.keys(Keys.ESCAPE)
+    page.until(lambda: list(board.rows()) == ["job-0"], told=f"{list(board.rows())}")
+    shown = page.run("return ['#search', '#label', '#sort'].map(css => document.querySelector(css).value)")
+    assert shown == ["job", "team=blue", "changed"]
+
+
+def test_a_server_that_is_not_ready_says_why(page, board, own):
+    page.expect(r"/readyz .*status of 503")
+    page.until(lambda: figure(page, "ready").text == "ready")
+    own.client.post("/v1/drain").expect(200)
+    page.run("health.soon()")
+    page.until(lambda: figure(page, "ready").text == "drained", told=figure(page, "ready").text)
+    assert "bad" in figure(page, "ready").get_attribute("class")
+
+
 def test_the_sheet_of_one_timer_shows_nothing_of_another(page, board, own, receiver):
     page.expect(r"status of 404")
     hooked(own.client, receiver.url(), "mail", retry=ONCE)
@@ -131,6 +189,7 @@ def test_an_odd_address_does_no_harm(page, own, address):
 
 def test_an_empty_server_offers_examples_and_the_colours_are_kept(page, board, own):
     assert f"curl {own.url}/v1/timers --json" in page.one("#empty").text and page.barriers() == []
+    assert len(page.all("#examples button")) == 3
     board.click("#examples button", text="worker")
     board.submit()
     board.until_row("worker-7", state="running", text="watchdog 1m")

@@ -81,6 +81,16 @@ def test_all_drops_are_sent_when_the_page_is_left(page, own, receiver):
     poll(lambda: api.get("/v1/deliveries").expect(200).json["deliveries"] == [])
 
 
+def test_leaving_the_page_asks_where_a_browser_may_lose_what_is_held_back(page, own):
+    ids = [f"t-{number:03}" for number in range(101)]
+    own.client.batch([{"id": id, "every": "1h"} for id in ids], "?results=brief").expect(200)
+    Dashboard(page, own.url).until_live()
+    asks = """
+        for (const id of arguments[0]) ask(id, "delete");
+        return [holds.all.size, !dispatchEvent(new Event("beforeunload", {cancelable: true}))]"""
+    assert [page.run(asks, ids[:100]), page.run(asks, ids[100:])] == [[100, False], [101, True]]
+
+
 def test_a_change_that_is_held_back_is_sent_once_the_server_is_there(page, board, own):
     page.expect(LOST)
     own.client.create(id="goes", every="1h")
@@ -313,6 +323,11 @@ def test_with_the_server_gone_nothing_moves_and_nothing_can_be_pressed(page, boa
     page.until(lambda: "can't be reached" in page.one("#gone").text and not board.rows()["job"]["commands"])
     assert top(page, '#rows [data-timer="job"]') == place
     assert page.barriers() == [] and not page.one("#new").is_enabled()
+    assert page.run("return getComputedStyle(document.querySelector('main')).filter") == "grayscale(1)", "it is not dimmed"
+    countdown = board.text("#rows .due")
+    page.run("const {now} = clock; clock.now = () => now.call(clock) + 1800000; window.start = ticks")
+    page.until(lambda: page.run("return ticks - start") > 10, told="the page stands still")
+    assert board.text("#rows .due") == countdown, "it counts on without a server"
     page.shot("dashboard-gone")
     own.restart(same_port=True)
     board.click("#retry")

@@ -247,11 +247,28 @@ def test_buttons_come_with_the_mouse_and_with_the_focus(board, page):
             [row.dataset.timer, getComputedStyle(row.querySelector(".actions")).opacity]))""")
     board.leave_list()
     page.until(lambda: set(opacities().values()) == {"0"}, told=f"{opacities()}")
+    assert page.one("#rows .row").size["height"] == 44
     ActionChains(page.driver, duration=0).move_to_element(page.one('#rows [data-timer="timer-running"] b')).perform()
     page.until(lambda: [id for id, shown in opacities().items() if shown == "1"] == ["timer-running"], told=f"{opacities()}")
     board.leave_list()
     board.go_to("timer-cron")
     page.until(lambda: opacities()["timer-cron"] == "1", told=f"{opacities()}")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_delete_and_trouble_are_red_and_nothing_else_is(board, page, scheme):
+    page.prefers(color_scheme=scheme)
+    board.click('#rows .row[data-timer="timer-running"] b')
+    page.until(lambda: page.all("#details [data-command=delete]:enabled"))
+    colors = page.run("""
+        const color = css => getComputedStyle(document.querySelector(css)).color;
+        return ['.row[data-timer="timer-running"] [data-command=delete]', "#details [data-command=delete]", "#drop",
+            '.row[data-timer="timer-dog"] .ring', "#details [data-command=suspend]", '.row[data-timer="timer-running"] .ring'].map(color)""")
+
+    def is_red(color):
+        red, green, blue = map(int, re.findall(r"\d+", color)[:3])
+        return red > 1.4 * max(green, blue)
+    assert [is_red(color) for color in colors] == [True] * 4 + [False] * 2, colors
 
 
 def test_the_next_fire_comes_first_and_trouble_before_it(board, own, page):
