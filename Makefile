@@ -40,7 +40,7 @@ WORKERS ?= 4
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
 .PHONY: help run build check test proof test-heavy test-postgres test-forwarded test-tls test-secrets simulate torture cluster-torture \
-	soak leaks instructions bench bench-alarms bench-more bench-postgres bench-streams bench-tls bench-calendars bench-frames holds reference clients compare release mutate screenshots lint format sanitize fuzz clean \
+	soak leaks instructions bench bench-alarms bench-more bench-postgres bench-streams bench-tls bench-calendars bench-frames bench-tasks holds reference clients compare release mutate screenshots lint format sanitize fuzz clean \
 	setup setup-tests setup-clients setup-deploy install uninstall deb test-deb dist test-dist test-deploy
 
 help: ## Show this list
@@ -172,6 +172,10 @@ bench-calendars: setup-tests ## Measure what timers by a calendar cost, and what
 bench-frames: setup-tests ## Measure the dashboard's frames with 100,000 timers and 2,000 events/s
 	swift build -c release --product timerd
 	.venv/bin/python Benchmarks/frames.py .build/release/timerd
+
+bench-tasks: setup-tests ## Count the clicks, keys and seconds that an operator's tasks take on the dashboard
+	swift build -c release --product timerd
+	.venv/bin/python Benchmarks/tasks.py .build/release/timerd
 
 holds: setup-tests ## Load the server with all that could hold the engine's lock long, and measure every hold: SECONDS=30
 	swift build -c release --product timerd
