@@ -225,11 +225,10 @@ class Page:
                 if entry["level"] == "SEVERE" and not any(known.search(entry["message"]) for known in self._expected)]
 
     def barriers(self):
-        """The serious and critical violations of accessibility that axe finds, a line for each rule."""
+        """The violations of accessibility that axe finds, a line for each rule."""
         violations = Axe().run(self.driver, options={"resultTypes": ["violations"]})["violations"]
-        found = [rule for rule in violations if rule["impact"] in ("serious", "critical")]
         return [f"{rule['id']}: {len(rule['nodes'])} as {rule['nodes'][0]['html'][:200]}: {rule['nodes'][0]['failureSummary']}"
-                for rule in found]
+                for rule in violations]
 
     def _cdp(self, method, **parameters):
         return self.driver.execute_cdp_cmd(method, parameters)
