@@ -302,6 +302,9 @@ def test_the_next_fire_comes_first_and_trouble_before_it(board, own, page):
     whole = page.one('#rows [data-timer="timer-dog"] b')
     ActionChains(page.driver, duration=0).move_to_element(whole).perform()
     page.until(lambda: whole.get_attribute("title") == "", told="what is whole has a tooltip")
+    event = page.one("#feed button")
+    ActionChains(page.driver, duration=0).move_to_element(event).perform()
+    page.until(lambda: event.get_attribute("title") == f"Only the events of {event.get_attribute('textContent')}")
 
 
 def test_toolbars_are_folded_on_a_phone(board, page):

@@ -200,8 +200,9 @@ const list = {
   },
 };
 
-// A text that is cut has a tooltip.
+// A text that is cut has a tooltip, and an id in the feed always one: it says what a click does.
 document.addEventListener("mouseover", ({target}) => {
+  if (target.matches("#feed button")) target.title = `Only the events of ${target.textContent}`;
   if (!target.matches(".row b, .row small, #feed small, #feed .type, #who b")) return;
   target.title = target.scrollWidth > target.clientWidth ? target.textContent : "";
 });
