@@ -17,6 +17,13 @@ SIZE = (1280, 760)
 SCHEMES = ["light", "dark"]
 # The pictures of single parts: a timer's page, the form, the calendars.
 PARTS = [f"{part}-{how}" for part in ("timer", "form", "calendars") for how in (*SCHEMES, "phone")]
+# The choices of "every last Friday at 17:00" in the form.
+LAST_FRIDAY = """
+    const chosen = {unit: "month", which: "-1", time: "17:00"};
+    for (const [name, value] of Object.entries(chosen)) document.querySelector(`#by-${name}`).value = value;
+    for (const box of document.querySelectorAll("#by-days input")) box.checked = box.value === "FR";
+    builder.box.open = true;
+    builder.build()"""
 FIRES = int(os.environ.get("SCREENSHOT_FIRES", "10"))
 
 TIMERS = [
@@ -64,10 +71,12 @@ def show_part(page, board, part):
     page.open(board.url + {"timer": "/#timer=gauge-3", "form": "/", "calendars": "/#view=calendars&calendar=office"}[part])
     board.until_live()
     if part == "form":
-        page.run("parts.with(() => editor.open('retro', true))")
-        page.until(lambda: page.run("return document.querySelector('#create')?.open ?? false"))
+        board.new_timer("rrule", timeZone="America/New_York")
+        page.run(LAST_FRIDAY)
+        page.until(lambda: "the last Friday" in board.text("#preview-plain"), told=board.text("#preview-plain"))
     shown = {"timer": "#past tr:nth-child(20)", "form": "#preview li:nth-child(5)", "calendars": "#open-week li:nth-child(7) i"}[part]
     page.until(lambda: page.all(shown), told=f"{part} has no {shown}")
+    page.until(lambda: board.text("#health [data-figure=ready]") == "ready", told="the figures are not read")
 
 
 def take_parts(page, server, folder):
