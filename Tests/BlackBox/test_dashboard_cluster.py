@@ -29,7 +29,7 @@ def is_hidden(page):
 
 def roles(page):
     """What the page says of each server: its role by its URL, the one that sent the page marked with a star."""
-    return {url.removesuffix(" this one") + "*" * url.endswith("this one"): role for url, role, _ in page.run(ROWS)}
+    return {url.removesuffix(" this one") + "*" * url.endswith("this one"): role for url, role, _, _ in page.run(ROWS)}
 
 
 @pytest.mark.not_on_postgres("a server there is one of several, were it the only one")
@@ -49,11 +49,21 @@ def test_the_servers_of_a_cluster_are_shown(page, pair, scheme, size):
     open_servers(board, page)
     page.until(lambda: roles(page) == {f"{first.url}*": "serves", second.url: "stands by"},
                told=f"the roles are {roles(page)}")
-    page.until(lambda: all(row[2].endswith(("ahead", "behind")) for row in page.run(ROWS)), told="no clock was measured")
-    assert board.text("#cluster-open") == "2 servers" and board.text("#cluster .error") == ""
+    page.until(lambda: all(row[3].endswith(("ahead", "behind")) for row in page.run(ROWS)), told="no clock was measured")
+    page.until(lambda: board.text("#cluster-open") == "2 servers", told="the standby does not become warm")
+    assert board.text("#cluster .error") == ""
     page.shot(f"dashboard-{scheme}-{size}-cluster")
     assert page.barriers() == []
     assert page.overflow("html") <= 0 and page.overflow("#cluster") <= 0 and page.is_in_sight("#cluster [data-close]")
+
+
+def test_the_button_tells_of_a_standby_that_is_not_warm(page, new_node):
+    first = new_node()
+    new_node("--standby", "cold")
+    board = Dashboard(page, first.url).until_live()
+    page.until(lambda: board.text("#cluster-open") == "2 servers, 1 not warm", told="the button does not tell")
+    open_servers(board, page)
+    page.until(lambda: [row[2] for row in page.run(ROWS)].count("cold") == 1, told="no server is shown as cold")
 
 
 @pytest.mark.heavy

@@ -27,21 +27,31 @@ const cluster = {
   render() {
     const {session, owner, nodes} = this.json;
     $("cluster-open").hidden = !nodes.length;
-    write($("cluster-open"), count(nodes.length, "server"));
+    write($("cluster-open"), this.summary(nodes));
     const [note, body] = $("cluster").querySelectorAll("p, tbody");
     write(note, owner ? "" : "No server serves now.");
     const key = nodes.map(node => node.session).join();
     renew(body, key, () => nodes.map(node => this.row(node, node.session === session)));
     nodes.forEach((node, index) => {
-      const [, role, skew] = body.rows[index].cells;
+      const [, role, lag, skew] = body.rows[index].cells;
       write(role, node.leaving ? "leaves" : node.role === "owner" ? "serves" : "stands by");
+      write(lag, node.role === "owner" ? "" : node.lag ?? "cold");
       write(skew, this.skewText(node.skewUs));
     });
   },
 
+  // The number of servers, and what an operator would want to know of them at a glance.
+  summary(nodes) {
+    const cold = nodes.filter(node => node.role !== "owner" && node.lag === null).length;
+    const behind = nodes.filter(node => milliseconds(node.lag) > 2000).length;
+    const isOwned = nodes.some(node => node.role === "owner");
+    const notes = [cold && `${cold} not warm`, behind && `${behind} behind`, !isOwned && "no owner"];
+    return [count(nodes.length, "server"), ...notes.filter(Boolean)].join(", ");
+  },
+
   row({url}, isThis) {
     const name = make("th", {scope: "row"}, make("a", {href: url}, url), isThis ? make("small", {}, " this one") : "");
-    return make("tr", {}, name, make("td"), make("td"));
+    return make("tr", {}, name, make("td"), make("td"), make("td"));
   },
 
   // How far a server's calendar is from that of the database.
