@@ -146,18 +146,24 @@ def test_a_server_that_is_alone_hands_nothing_over(server):
     server.client.get("/v1/cluster/promote").expect(405)
 
 
-def test_requests_of_many_steps_end_before_a_hand_over(forwarder):  # noqa: F811
+def test_a_batch_under_way_ends_before_a_hand_over_or_says_that_it_was_cut(forwarder):  # noqa: F811
     first, second = forwarder(), forwarder()
     followed(first, second)
-    lines = [{"id": f"t{n}", "after": "1h", "labels": {"of": "batch"}} for n in range(10_000)]
+    parts = [[{"id": f"p{part}-{n}", "after": "1h"} for n in range(5000)] for part in range(2)]
     with ThreadPoolExecutor(2) as pool:
-        batches = [pool.submit(Client(server.port).batch, lines[part * 5000:(part + 1) * 5000]) for part, server in enumerate((first, second))]
+        batches = [pool.submit(Client(server.port).batch, lines) for lines, server in zip(parts, (first, second))]
         first.client.post("/v1/cluster/promote").expect(200)
-        results = [line for batch in batches for line in batch.result().expect(200).lines]
-    assert len(results) == 10_000 and {line["status"] for line in results} <= {201, 503}
-    done = {line["timer"]["id"] for line in results if line["status"] == 201}
     poll(lambda: owner_of(second) == second.url)
-    assert set(all_states(second.client)) == done
+    states = all_states(second.client)
+    for lines, batch in zip(parts, batches):
+        reply, ids = batch.result(), {line["id"] for line in lines}
+        if reply.status == 503:
+            # A slow machine takes longer than a hand-over waits.
+            assert reply.json["outcome"] == "unknown", reply
+            continue
+        results = reply.expect(200).lines
+        assert len(results) == len(ids) and {line["status"] for line in results} <= {201, 503}
+        assert {line["timer"]["id"] for line in results if line["status"] == 201} == ids & set(states)
 
 
 @pytest.mark.thorough
