@@ -172,7 +172,7 @@ extension Membership {
     /// The time from one beat to the next. A log that is about to change hands makes nodes beat faster, so that all of
     /// them soon see its new owner.
     mutating func beatInterval(at now: ClusterInstant) -> Int64 {
-        guard handOver != nil || clusterState.ownerNode?.isLeaving == true else {
+        guard isHandingOver || clusterState.ownerNode?.isLeaving == true else {
             ownerLeaves = nil
             return timing.beatInterval
         }

@@ -3,7 +3,7 @@ import TimerLog
 /// The ownership of the log: when to take, adopt and drop it.
 extension Membership {
     /// Whether the node must not take the log: it will stop soon, hands the log over, or its calendar is off.
-    var isLeaving: Bool { isDraining || isSkewed || handOver != nil }
+    var isLeaving: Bool { isDraining || isSkewed || isHandingOver }
 
     /// Whether the log belongs to this session, as far as is known.
     var isOwn: Bool { clusterState.owner?.session == session }

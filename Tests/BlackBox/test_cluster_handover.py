@@ -144,6 +144,7 @@ def test_a_malformed_request_to_hand_over_is_refused(server, target, status):
 def test_a_server_that_is_alone_hands_nothing_over(server):
     server.client.post("/v1/cluster/promote").problem(409, "no-successor")
     server.client.get("/v1/cluster/promote").expect(405)
+    server.client.post("/v1/cluster/promote", headers={"Idempotency-Key": "k"}).problem(400, "invalid-request")
 
 
 def test_a_batch_under_way_ends_before_a_hand_over_or_says_that_it_was_cut(forwarder):  # noqa: F811

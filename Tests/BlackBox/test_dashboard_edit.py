@@ -148,10 +148,7 @@ def test_no_form_opens_once_its_timer_is_no_longer_shown(page, own):
     assert not page.run(is_open), "a click for one timer opens the form for another"
     board.delay("GET v1/timers/two")
     board.click("#details-edit")
-    board.until_delayed()
-    board.keys(Keys.ESCAPE)
-    page.until(lambda: not page.all("dialog[open]"))
-    board.release()
+    board.close_before_release()
     assert not page.run(is_open), "the form opens after its timer was closed"
 
 

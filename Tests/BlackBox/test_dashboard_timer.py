@@ -216,10 +216,7 @@ def test_a_history_that_comes_once_its_sheet_is_closed_does_no_harm(page, board,
     own.client.create(id="one", every="1h")
     board.delay("v1/timers/one/events")
     page.run("details.open('one')")
-    board.until_delayed()
-    board.keys(Keys.ESCAPE)
-    page.until(lambda: not page.all("dialog[open]"))
-    board.release()
+    board.close_before_release()
     assert page.complaints() == [] and history(page) == []
 
 

@@ -18,6 +18,14 @@ struct ClusterSimulationTests {
         }
     }
 
+    /// A cluster of three nodes without faults, and the one that serves after ten seconds.
+    private func served(_ seed: UInt64) throws -> (ClusterSimulation, owner: SimulatedNode) {
+        let simulation = ClusterSimulation(seed: seed, nodes: 3)
+        simulation.isChaotic = false
+        try simulation.advance(to: 10 * ClusterSimulation.second)
+        return (simulation, try #require(simulation.serving.first))
+    }
+
     @Test(arguments: SeedChoice.seeds(fixed: 1...12, fresh: 3))
     func `whatever goes wrong, no two nodes show the log, and it is served in the end`(seed: UInt64) {
         #expect(Self.outcome(seed) == nil)
@@ -44,11 +52,8 @@ struct ClusterSimulationTests {
 
     @Test func `a node that dies is replaced by one take`() throws {
         for seed in UInt64(1)...4 {
-            let simulation = ClusterSimulation(seed: seed, nodes: 3)
-            simulation.isChaotic = false
-            try simulation.advance(to: 10 * ClusterSimulation.second)
+            let (simulation, owner) = try served(seed)
             let before = simulation.takes
-            let owner = try #require(simulation.serving.first)
             simulation.crash(owner, forSeconds: 100)
             try simulation.advance(to: simulation.time + 5 * ClusterSimulation.second)
             #expect(simulation.serving.count == 1 && simulation.takes - before == 1)
@@ -57,11 +62,8 @@ struct ClusterSimulationTests {
 
     @Test func `a log that is handed over has its new owner within a fifth of a second`() throws {
         for seed in UInt64(1)...20 {
-            let simulation = ClusterSimulation(seed: seed, nodes: 3)
-            simulation.isChaotic = false
-            try simulation.advance(to: 10 * ClusterSimulation.second)
+            let (simulation, owner) = try served(seed)
             let before = simulation.takes
-            let owner = try #require(simulation.serving.first)
             let others = simulation.nodes.filter { $0 !== owner }
             simulation.handOver(owner)
             guard others.contains(where: \.isWarm) else {

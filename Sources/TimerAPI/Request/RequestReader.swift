@@ -36,13 +36,9 @@ struct RequestReader {
             return ticket.fail(
                 Problem(.invalidRequest, "requests about keys take no `Idempotency-Key`: a secret is shown once"))
         }
-        if ticket.route == .webhookTest {
+        guard ticket.route.takesKeys else {
             return ticket.fail(
-                Problem(.invalidRequest, "a test of a webhook takes no `Idempotency-Key`: its answer is not kept"))
-        }
-        if ticket.route == .promote {
-            return ticket.fail(
-                Problem(.invalidRequest, "a hand-over takes no `Idempotency-Key`: its answer is not kept"))
+                Problem(.invalidRequest, "\(ticket.route.path) takes no `Idempotency-Key`: its answer is not kept"))
         }
         guard lines.count == 1 else {
             return ticket.fail(Problem(.invalidRequest, "`Idempotency-Key` is given more than once"))

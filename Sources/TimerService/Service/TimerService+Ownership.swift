@@ -79,17 +79,20 @@ extension TimerService {
     ///
     /// - Parameter patience: nanoseconds for which deliveries and streams are waited for at most.
     /// - Returns: position beyond which this process has given and shown nothing; nil where it owns no log.
-    public func release(patience: Int64) -> Int64? {
+    public func release(patience: Int64) -> Int64? { release(patience: patience, longest: Self.longestRelease) }
+
+    /// - Parameter longest: nanoseconds for which requests under way, and then the disk, are waited for at most.
+    func release(patience: Int64, longest: Int64) -> Int64? {
         guard let active = log.value else { return nil }
         let engine = active.engine
         engine.endDeliveries()
         wait(for: active, patience) { histories.isZero && !engine.hasAttempts }
         isReleasing.store(true, ordering: .releasing)
-        wait(for: active, Self.longestRelease) { runs.isZero }
+        wait(for: active, longest) { runs.isZero }
         engine.close()
         active.hurry()
         active.callCommitter()
-        wait(for: active, Self.longestRelease) { engine.isSettled }
+        wait(for: active, longest) { engine.isSettled }
         drop()
         isReleasing.store(false, ordering: .releasing)
         return engine.claimedThrough

@@ -305,4 +305,51 @@ struct SharedStorageTests {
         running.store.shut(false)
         running.service.stop()
     }
+
+    @Test func `a release puts on disk what was taken, and claims it`() throws {
+        let running = try SharedService()
+        running.store.shut()
+        let position = try running.log().create("taken")
+        try eventually("the append waits") { running.store.isHolding }
+        let (log, claimed) = (try running.log(), Guarded<Int64?>(nil))
+        let releasing = Thread(name: "release") {
+            let end = running.service.release(patience: 0, longest: .max / 2)
+            claimed.update { $0 = end }
+        }
+        try eventually("requests are for the next owner") { running.service.role == .standby(owner: "http://other:1") }
+        #expect(claimed.withLock { $0 } == nil && running.service.ownsLog)
+        running.store.shut(false)
+        releasing.join()
+        #expect(try #require(claimed.withLock { $0 }) >= position)
+        #expect(log.engine.fate(of: position) == .durable && !running.service.ownsLog)
+        try running.adoptAgain()
+        #expect(try running.rows().contains { $0.first <= position && position <= $0.last })
+        running.service.stop()
+    }
+
+    @Test func `a release waits for histories while requests are answered, and for runs while they are not`() throws {
+        let running = try SharedService()
+        running.service.histories.begin()
+        running.service.runs.begin()
+        let log = try running.log()
+        let releasing = Thread(name: "release") { _ = running.service.release(patience: .max / 2, longest: .max / 2) }
+        try eventually("no delivery begins any more") { !log.engine.mayBeginDeliveries }
+        #expect(running.service.role == .serving)
+        running.service.histories.end()
+        try eventually("requests are for the next owner") { running.service.role != .serving }
+        running.service.runs.end()
+        releasing.join()
+        #expect(!running.service.ownsLog)
+        running.service.stop()
+    }
+
+    @Test func `a release waits for nothing once the lease is over`() throws {
+        let running = try SharedService()
+        running.service.histories.begin()
+        running.service.runs.begin()
+        running.place.lease.revoke()
+        _ = running.service.release(patience: .max / 2, longest: .max / 2)
+        #expect(!running.service.ownsLog)
+        running.service.stop()
+    }
 }
