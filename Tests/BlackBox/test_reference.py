@@ -155,7 +155,9 @@ def test_each_command_shown_gets_an_answer_that_the_document_has(new_server, par
         documented = OPERATIONS[name][2]["responses"]
         # No answer has come from a wait that was left.
         assert status in documented or (done.returncode, status) == (28, "000"), (command, done.stdout)
-        assert status < "300" or {"id", "name"} & set(re.findall(r"{(\w+)}", OPERATIONS[name][0])), (command, done.stdout)
+        # The timers and keys that the page names are not here, nor is a second server that could take the timers.
+        absent = {"id", "name"} & set(re.findall(r"{(\w+)}", OPERATIONS[name][0])) or name == "promote"
+        assert status < "300" or absent, (command, done.stdout)
 
 
 # In a browser.
