@@ -152,6 +152,14 @@ import CNghttp2
         }
     }
 
+    /// Sends an interim response ahead of the answer of a stream.
+    func inform(_ stream: Int32, _ fields: HTTP2Fields) {
+        _ = unsafe withValues(of: fields) { values, count in
+            unsafe nghttp2_submit_headers(
+                session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, nil, values, count, nil)
+        }
+    }
+
     /// Adds content to an answer that is not whole yet.
     func write(_ stream: Int32, _ bytes: ArraySlice<UInt8>) {
         guard let place = outgoing.index(forKey: stream), !outgoing.values[place].isFinished else { return }

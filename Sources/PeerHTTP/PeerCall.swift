@@ -9,7 +9,8 @@ package final class PeerCall {
     /// Whether the head gives the answer's length: such an answer is no stream, and soon complete.
     package var hasLength: Bool { headers.first("content-length") != nil || status == 204 || status == 304 }
 
-    weak var receiver: (any PeerCallReceiver)?
+    /// The receiver of what comes further; nil once nothing does.
+    package weak var receiver: (any PeerCallReceiver)?
     var number: Int32 = 0
     private weak var link: PeerLink?
     /// Whether the whole answer has come.
@@ -32,6 +33,8 @@ package final class PeerCall {
 
 /// The receiver of the answer to a request that was sent to another server. Called on the loop's thread.
 package protocol PeerCallReceiver: AnyObject {
+    /// An interim response has come ahead of the answer, with the header lines in `call`.
+    func interimCame(_ call: PeerCall)
     /// The answer's head has come.
     func headCame(_ call: PeerCall)
     /// Content has come. The receiver calls `PeerCall.consume` once it has processed the content.

@@ -135,6 +135,12 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
         link.noteBytes()
     }
 
+    /// Sends an interim response ahead of the answer.
+    func sendInterim(_ stream: Int32, _ response: Response) {
+        session.inform(stream, response.fieldsForPeer)
+        link.noteBytes()
+    }
+
     func takeSink(_ stream: Int32, _ peer: SocketAddress?) -> PeerSink {
         let sink = PeerSink(self, stream, peer)
         sinks[stream] = sink

@@ -133,6 +133,11 @@ extension PeerLink: HTTP2Events {
     func headEnded(_ stream: Int32) {
         guard let call = calls[stream] else { return }
         links.noteProgress()
+        guard call.status >= 200 else {
+            call.receiver?.interimCame(call)
+            call.status = 0
+            return
+        }
         call.receiver?.headCame(call)
     }
 

@@ -14,6 +14,8 @@ struct PeerStream: AnswerChannel {
 
     func sendHead(_ response: Response) { connection.sendHead(number, response) }
 
+    func sendInterim(_ response: Response) { connection.sendInterim(number, response) }
+
     /// Turns the stream into a sink, to which a stream of events, or a parked answer, is written.
     func takeSink(_ peer: SocketAddress?) -> any StreamSink { connection.takeSink(number, peer) }
 }

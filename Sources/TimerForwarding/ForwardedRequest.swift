@@ -8,7 +8,8 @@ import TimerAPI
 /// answer is passed on.
 ///
 /// Where the connection breaks, a request that may be carried out twice without harm is sent again; of another one that the
-/// server may have seen, its client is told that the outcome is not known.
+/// server may have seen, its client is told that the outcome is not known. A long poll that has begun waits on, with whatever
+/// server owns the log, until its time is over. A stream becomes a `RelayedStream`.
 final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     private enum Stage {
         /// The request waits until it can be sent.
@@ -17,8 +18,6 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         case sent
         /// An answer of known length arrives.
         case answering
-        /// The answer is a stream.
-        case streaming(DetachedStream)
         /// The client has its answer, or has disconnected.
         case done
     }
@@ -35,19 +34,6 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     private let bytes: Int
     /// Whether the request was sent before, and a server may have seen it.
     private var isRepeat = false
-    /// The bytes of the stream that are not reported as consumed to the other server yet, as the
-    /// client has not taken them.
-    private var unread = 0
-    /// The format of the stream's events; nil for an export.
-    private var format: StreamFormat?
-    /// Whether the stream may have changed its timer, and has shown nothing yet.
-    private var owesEvent = false
-    /// Whether the stream has shown whole events only so far.
-    private var isWhole = true
-    private var lastByte: UInt8 = 0
-    /// The instant since which the stream is to end as soon as it owes neither an event nor the rest of one, in monotonic
-    /// nanoseconds.
-    private var drainedSince: Int64?
 
     /// The nanoseconds that a request waits for a server that answers.
     private static let longestWait: Int64 = 5_000_000_000
@@ -57,15 +43,14 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     private static let reservedBytes = 16 * 1024
     /// Most bytes that an answer to HEAD is said to have.
     private static let mostHeadBytes = 16 << 20
-    /// The bytes that a client may leave unread before the other server is made to wait.
-    private static let mostBuffered = 64 * 1024
-    /// The nanoseconds that a stopping server waits for the first event of a stream, or the rest of an event.
-    private static let longestDrain: Int64 = 1_000_000_000
 
-    init(_ ticket: Ticket, _ desk: ForwardingDesk) {
+    /// - Parameter parked: the answer of a long poll that has begun; nil for a new request.
+    init(_ ticket: Ticket, _ desk: ForwardingDesk, _ parked: ParkedAnswer? = nil) {
         self.ticket = ticket
         self.desk = desk
+        self.parked = parked
         bytes = ticket.exchange.body.count
+        parked?.producer = self
     }
 
     private var exchange: Exchange { ticket.exchange }
@@ -86,7 +71,7 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
             desk.forwarding.count(.refused)
             return refuse(.elsewhere(owner: handler.owner))
         }
-        if let call = desk.call(self) {
+        if let call = desk.call(ticket, to: self) {
             self.call = call
             stage = .sent
         } else {
@@ -110,9 +95,15 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     func retry(now: Int64) {
         guard case .waiting = stage, let since = waitingSince else { return }
         if isAbandoned { return clientGone() }
-        if handler.answersItself(ticket) && parked == nil {
+        if handler.answersItself(ticket), parked == nil || ticket.rest != nil {
             end()
+            parked?.producer = nil
+            ticket.opened = parked.map { .poll($0) }
             return handler.answerLocally(ticket)
+        }
+        if let rest = ticket.rest, let deadline = rest.deadline {
+            guard now < deadline else { return answerNothing(after: rest) }
+            return send()
         }
         guard now - since < Self.longestWait else {
             let owner = handler.owner
@@ -133,12 +124,24 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
 
     // MARK: The answer
 
+    /// Takes note of where a long poll begins, so that another owner of the log can go on with it.
+    func interimCame(_ call: PeerCall) {
+        guard case .sent = stage, ticket.isLongPoll, ticket.rest == nil else { return }
+        handler.noteBegin(ticket, call.headers)
+    }
+
+    /// Answers a long poll whose time is over.
+    private func answerNothing(after rest: StreamRest) {
+        ticket.fillNothing(after: rest.examined)
+        answer()
+    }
+
     func headCame(_ call: PeerCall) {
         guard case .sent = stage else { return call.cancel() }
-        let isRefused = call.status == 401 && !names(TimerHandler.clientUnauthorized, call)
-        if call.status == 421 || isRefused {
-            // The other server does not answer for the timer, not yet or no longer, or it does not know this one.
-            if isRefused { desk.forwarding.tokenWasRefused() }
+        // The other server does not answer for the timer, not yet or no longer, or it does not know this one; a long poll that
+        // has begun waits for one that goes on with it.
+        let isUnfit = call.status == 421 || call.status >= 500 && ticket.rest != nil
+        if isUnfit || call.status == 401 && !desk.isOfClient(call) {
             call.cancel()
             return again()
         }
@@ -160,24 +163,8 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         case .answering:
             exchange.response.body.append(copying: bytes)
             call.consume(bytes.count)
-        case .streaming(let stream):
-            stream.send(StreamChunk([UInt8](copying: bytes)))
-            if bytes.count > 0 { noteEnd(of: bytes) }
-            if let format { stream.filler = isWhole ? format.filler : nil }
-            unread += bytes.count
-            owesEvent = false
-            if stream.bufferedBytes <= Self.mostBuffered { streamWritable() }
-            if drainedSince != nil { drain() }
         case .waiting, .sent, .done: call.consume(bytes.count)
         }
-    }
-
-    /// Takes note whether an event ends with `bytes`: at an empty line, or in NDJSON at any line end.
-    private func noteEnd(of bytes: Span<UInt8>) {
-        let newline = UInt8(ascii: "\n")
-        let before = bytes.count > 1 ? bytes[bytes.count - 2] : lastByte
-        lastByte = bytes[bytes.count - 1]
-        isWhole = lastByte == newline && (format != .sse || before == newline)
     }
 
     func ended(_ call: PeerCall) {
@@ -191,9 +178,6 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
                 exchange.response.body = [UInt8](repeating: 0, count: min(length, Self.mostHeadBytes))
             }
             answer()
-        case .streaming(let stream):
-            end()
-            stream.finish()
         case .waiting, .sent, .done: break
         }
     }
@@ -210,28 +194,19 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
             if isUnprocessed || ticket.isRepeatable { return again() }
             desk.forwarding.count(.unknown)
             refuse(.ownerUnreachable(owner: handler.owner))
-        case .streaming(let stream):
-            // The client sees that something is missing, and goes on after what it has.
-            end()
-            stream.abort()
         case .waiting, .done: break
         }
     }
 
     /// Whether the answer is this problem.
-    private func names(_ problem: StaticString, _ call: PeerCall) -> Bool {
-        call.headers.first(Self.problemHeader)?.equals(problem) ?? false
-    }
-
-    /// The header line by which another server names a problem to this one.
-    private static let problemHeader: StaticString = "timerd-problem"
+    private func names(_ problem: StaticString, _ call: PeerCall) -> Bool { desk.names(problem, call) }
 
     private func fillHead(_ call: PeerCall) {
         exchange.response.reset()
         exchange.response.status = call.status
         for index in 0..<call.headers.count {
             let name = call.headers.name(at: index)
-            if name.equals("content-length") || name.equals(Self.problemHeader) { continue }
+            if name.equals("content-length") || ForwardingDesk.isForServers(name) { continue }
             exchange.response.add(relayed: name, call.headers.value(at: index))
         }
     }
@@ -253,17 +228,12 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         }
         switch answer.detach() {
         case .stream(let stream):
-            stopWaiting()
-            owesEvent = ticket.maySubscribe
-            stage = .streaming(stream)
-            stream.producer = self
-            if !ticket.isExport {
-                let isSSE = call.headers.first("content-type")?.equals("text/event-stream") ?? false
-                format = isSSE ? .sse : .ndjson
-                stream.filler = format?.filler
-            }
+            end()
+            let isSSE = call.headers.first("content-type")?.equals("text/event-stream") ?? false
+            if !ticket.isExport { handler.noteBegin(ticket, call.headers) }
+            let relay = desk.relay(ticket, stream, call, ticket.isExport ? nil : isSSE ? .sse : .ndjson)
             // The drain may have begun while the other server was asked.
-            if exchange.serverIsDraining { drain() }
+            if exchange.serverIsDraining { relay.drain() }
         case .refused(let answer, let reason):
             call.cancel()
             end()
@@ -315,8 +285,6 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
             // A request that came after the drain began would hold the stop up as well.
             if exchange.serverIsDraining { return endUnanswered() }
             if ticket.mayTakeLong, parked == nil, now - exchange.startedAt > Self.longestUnparked { park() }
-        case .streaming:
-            if let drainedSince, now - drainedSince > Self.longestDrain { endStream() }
         case .waiting: if exchange.serverIsDraining { endUnanswered() }
         case .done: break
         }
@@ -332,11 +300,8 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         }
     }
 
-    /// Reports the bytes that the client has taken, so that the other server sends more of the stream.
-    func streamWritable() {
-        call?.consume(unread)
-        unread = 0
-    }
+    /// Does nothing: an answer that is parked comes whole.
+    func streamWritable() {}
 
     func streamClosed() { clientGone() }
 
@@ -346,26 +311,19 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         switch stage {
         case .sent, .answering: handler.noteAbandoned(ticket)
         case .waiting where isRepeat: handler.noteAbandoned(ticket)
-        case .waiting, .streaming, .done: break
+        case .waiting, .done: break
         }
         let call = call
         end()
         call?.cancel()
     }
 
-    /// Ends the stream or the long poll, as the server stops soon. A stream shows the rest of an event first, and one that
-    /// may have started its timer shows that. A history goes on, until the stop cuts it: it would look complete.
-    func drain() {
-        endUnanswered()
-        guard !handler.isHistory(ticket) else { return }
-        guard !ticket.isExport, owesEvent || !isWhole else { return endStream() }
-        if drainedSince == nil { drainedSince = Clocks.monotonic() }
-    }
+    /// Ends the request of a stream, or the long poll, as the server stops soon.
+    func drain() { endUnanswered() }
 
     /// Ends the request, as the credential of its client has ended. One that may change something is finished.
     func endUnauthorized() {
         switch stage {
-        case .streaming: endStream()
         case .waiting where ticket.isStream, .sent where ticket.isLongPoll: refuseClient(call)
         case .waiting, .sent, .answering, .done: break
         }
@@ -375,14 +333,6 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         handler.fillUnauthorized(ticket)
         answer()
         call?.cancel()
-    }
-
-    /// Ends the stream; without its last chunk where it is an export, or the rest of an event has not come.
-    private func endStream() {
-        guard case .streaming(let stream) = stage else { return }
-        let isComplete = isWhole && !ticket.isExport && !handler.isHistory(ticket)
-        clientGone()
-        if isComplete { stream.finish() } else { stream.abort() }
     }
 
     /// Ends a long poll that has no answer yet, and refuses a stream that nobody has been asked for.

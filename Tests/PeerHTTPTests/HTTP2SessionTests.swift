@@ -100,6 +100,21 @@ struct HTTP2SessionTests {
         #expect(client.closed == [stream] && server.closed == [stream])
     }
 
+    @Test func `an interim response comes ahead of the answer`() throws {
+        let stream = try #require(client.session.request(get, content: nil))
+        carry()
+        var hints = status("103")
+        hints.add(Array("timerd-begin".utf8)[...], "7".utf8, isRare: true)
+        server.session.inform(stream, hints)
+        carry()
+        #expect(client.fields[stream] == [":status=103", "timerd-begin=7"] && client.heads == [stream])
+        #expect(client.ended.isEmpty)
+        server.session.respond(stream, status("200"), content: Array("fired".utf8))
+        carry()
+        #expect(client.fields[stream] == [":status=200"] && client.content[stream] == Array("fired".utf8))
+        #expect(client.closed == [stream] && server.closed == [stream])
+    }
+
     @Test func `an answer without content ends with its head`() throws {
         let stream = try #require(client.session.request(get, content: nil))
         carry()

@@ -48,7 +48,7 @@ enum ImportRules {
         "isFromPeer": [
             "HTTPServer/Exchange.swift", "HTTPServer/Answer.swift", "HTTPServer/LoopCore.swift", "TimerAPI/Gate.swift",
             "TimerAPI/APIContext.swift", "TimerAPI/RecoveringHandler.swift", "TimerAPI/RequestDesk.swift",
-            "TimerAPI/Renderer.swift", "TimerAPI/AuditRecord.swift",
+            "TimerAPI/StreamRest.swift", "TimerAPI/Renderer.swift", "TimerAPI/AuditRecord.swift",
         ],
         "RequestDesk": ["TimerAPI/RequestDesk.swift", "TimerAPI/TimerHandler.swift"],
         "RequestDesks": ["TimerAPI/RequestDesk.swift", "TimerAPI/APIContext.swift", "TimerAPI/APIServer.swift"],

@@ -23,9 +23,13 @@ final class ServerGroup {
     /// - Parameters:
     ///   - count: the number of servers.
     ///   - owner: the index of the one that owns the log.
-    init(_ store: MemoryLogStore, _ time: ManualTime, _ count: Int, owner: Int = 0) throws {
+    ///   - configure: changes how the API of the server with an index behaves.
+    init(
+        _ store: MemoryLogStore, _ time: ManualTime, _ count: Int, owner: Int = 0,
+        configure: (Int, inout APIConfiguration) -> Void = { _, _ in }
+    ) throws {
         self.owner = owner
-        for _ in 0..<count {
+        for index in 0..<count {
             let source = TestRoutes()
             // However slow the machine is, no request is late.
             var limits = PeerLimits()
@@ -35,6 +39,7 @@ final class ServerGroup {
             let whole = try WholeServer(store.seen(by: 0), time, place: TestPlace(), forwardingBy: forwarding) {
                 $0.guests = peers
                 $0.peerTokens = [Self.token]
+                configure(index, &$0)
             }
             servers.append(Server(whole: whole, source: source, peers: peers))
         }
@@ -60,6 +65,26 @@ final class ServerGroup {
         servers[owner].whole.service.drop()
         owner = server
         try servers[owner].whole.service.adopt()
+    }
+
+    /// Moves the log to another server, and gives all servers the new owner's address.
+    func moveKnown(to server: Int) throws {
+        try move(to: server)
+        for server in servers.indices { publish(to: server) }
+    }
+
+    /// Leaves the log without an owner.
+    func drop() {
+        servers[owner].whole.service.drop()
+        for server in servers { server.source.routes.publish(.none) }
+    }
+
+    /// The number of streams and long polls that are open at a server.
+    func streams(of server: Int) throws -> Int {
+        let line = try ask(server, "GET", "/metrics").text.split(separator: "\n").first {
+            $0.hasPrefix("timerd_streams ")
+        }
+        return line?.split(separator: " ").last.flatMap { Int($0) } ?? -1
     }
 
     /// A server's answer.

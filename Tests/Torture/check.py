@@ -94,6 +94,16 @@ class Checker:
         for op in self.ops.values():
             if op.action == "batch" and op.is_open:
                 self._check_prefix(op)
+        if self.record.forwards:
+            self._check_streams_went_on()
+
+    def _check_streams_went_on(self):
+        """A server that forwards goes on with its streams, whatever becomes of the owner of the log."""
+        ended = {entry["process"] for entry in self.record.entries if entry["kind"] in ("kill", "term", "exit")}
+        for entry in self.record.entries:
+            # A stream of one timer ends when that is deleted.
+            if entry["kind"] in ("cut", "ended") and entry["opened"] not in ended and not self.record.follows[entry["follower"]]["timer"]:
+                raise Broken(f"stream {entry['follower']} ended at {entry['opened']}, which went on", follower=entry["follower"])
 
     def _index(self):
         """Registers every request before the events that it made are folded."""
@@ -158,6 +168,9 @@ class Checker:
             # A stop waits for readers as long as it may, then cuts those that did not take what was buffered for them.
             case "cut" if entry["wall"] < self._clean.get(entry["opened"], 0) + STOP_MS:
                 raise Broken(f"stream {entry['follower']} ended without a last chunk on SIGTERM", follower=entry["follower"])
+            case "ended" if entry["limit"] and entry["shown"] > entry["limit"]:
+                raise Broken(f"stream {entry['follower']} showed {entry['shown']} events and was to show {entry['limit']}",
+                             follower=entry["follower"])
             case "refused":
                 raise Broken(f"stream {entry['follower']} was refused: {entry['status']} {entry['body'][:300]}",
                              follower=entry["follower"])

@@ -21,7 +21,7 @@ class Follower:
         self.name, self.crew, self.dice = name, crew, random.Random(f"{seed} {name}")
         self.target, self.is_sse, self.cursor = target, is_sse, since
         self.limit, self.patience, self.is_slow = limit, patience, is_slow
-        self.resumed, self._is_open = 0, False
+        self.resumed, self._is_open, self.opened = 0, False, None
         self.filters = [f"label={label.replace('=', '%3D')}"] if label else []
         self.filters += [f"types={','.join(types)}"] if types else []
         self.filters += [f"timer={timer}"] if timer and target == "/v1/events" else []
@@ -32,7 +32,7 @@ class Follower:
     async def run(self):
         while True:
             port, _ = await self.crew.gate.passed()
-            life, self._is_open = self.crew.record.life, False
+            self.opened, self._is_open = self.crew.record.life, False
             try:
                 connection = await Connection.open(port)
             except Lost:
@@ -45,7 +45,7 @@ class Follower:
                 pass
             except Lost:
                 if self._is_open:
-                    self.crew.record.note("cut", follower=self.name, opened=life)
+                    self.crew.record.note("cut", follower=self.name, opened=self.opened)
             finally:
                 connection.close()
 
@@ -64,17 +64,20 @@ class Follower:
                 self.crew.record.note("refused", follower=self.name, status=answer.status,
                                       body=f"after {self.cursor}: {answer.body.decode()}")
             return await asyncio.sleep(0.05)
-        self._is_open = True
+        self._is_open, shown = True, 0
         if self.cursor is None:
             self.cursor = self.crew.record.follows[self.name]["start"] = answer.headers["event-id"]
         async for cursor, line in (sse if self.is_sse else ndjson)(connection.chunks()):
             if line is not None:
+                shown += 1
                 self.crew.record.see(self.name, line)
                 self.cursor = cursor or line[7:line.index(b'"', 7)].decode()
             elif cursor:
                 self.cursor = cursor
             if self.is_slow:
                 await asyncio.sleep(self.dice.expovariate(200))
+        if shown != self.limit:
+            self.crew.record.note("ended", follower=self.name, opened=self.opened, shown=shown, limit=self.limit)
 
 
 def followers(crew, seed, beats, kind=Follower):

@@ -31,7 +31,8 @@ class Record:
     - `fault`: `what`, `where`: what was done to the servers of a cluster, their database and the network
     - `hook`: `timer`, `id`, `body`, `answer`, `is_signed` (null: not verified): a webhook as it came
     - `listed`: `op`, `found`: the ids that a walk through pages showed, which began with request `op`
-    - `cut`: `follower`, `opened` (the life): a stream ended without its last chunk; `refused`: `follower`, `status`, `body`
+    - `cut`: `follower`, `opened` (the life): a stream ended without its last chunk; `ended`: one ended with it and showed not
+      just as many events as its `limit` says; `refused`: `follower`, `status`, `body`
     - `known`: the history has every event of the lives before; `complete`: `through`: of this one too, and the followers
       had the time to see all up to that event
     `history` are the lines of the durable history, as bytes. `seen` are each follower's lines: {name: [(wall, line)]};

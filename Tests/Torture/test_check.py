@@ -314,6 +314,18 @@ def test_a_stop_waits_so_long_for_readers(stop_ms, is_broken):
         check(record)
 
 
+@pytest.mark.parametrize("shown, is_broken", [(49, False), (51, True)])
+def test_a_stream_shows_no_more_than_its_limit(shown, is_broken):
+    hand = Handmade()
+    created(hand)
+    hand.note("ended", follower="f", opened=1, shown=shown, limit=50)
+    record = hand.build()
+    if is_broken:
+        assert "stream f showed 51 events and was to show 50" in verdict(record).sentence
+    else:
+        check(record)
+
+
 def test_what_is_told_is_about_the_timer_alone():
     hand = Handmade()
     created(hand, "other", 2)

@@ -79,6 +79,20 @@ def test_sigterm_binds_only_the_node_that_got_it():
             check(hand.build())
 
 
+@pytest.mark.parametrize("how", ["cut", "ended"])
+@pytest.mark.parametrize("process, is_broken", [("n1#1", False), ("n1#2", True)])
+def test_a_stream_ends_with_its_server_alone(how, process, is_broken):
+    hand, _ = running()
+    hand.record.forwards = True
+    hand.note("kill", process="n1#1")
+    hand.note(how, follower="f", opened=process, shown=3, limit=None)
+    if is_broken:
+        with pytest.raises(Broken, match="stream f ended at n1#2, which went on"):
+            check(hand.build())
+    else:
+        check(hand.build())
+
+
 def test_a_client_that_gave_up_is_owed_nothing():
     hand, _ = running()
     op = hand.ask("get", "t")

@@ -30,10 +30,13 @@ public struct Answer: ~Copyable {
     }
 
     /// Turns the connection into a stream that begins with the head in `exchange.response` (its body is not sent).
-    public consuming func detach() -> DetachResult {
+    ///
+    /// - Parameter goesOn: whether another server has forwarded the request of a stream that began elsewhere: it is taken
+    ///   however many streams there are.
+    public consuming func detach(goesOn: Bool = false) -> DetachResult {
         guard exchange.owes(serial) else { return .refused(renewed(), .clientGone) }
         guard exchange.method == .get else { return .refused(renewed(), .notGet) }
-        guard let sink = exchange.takeSink() else { return .refused(renewed(), .limitReached) }
+        guard let sink = exchange.takeSink(goesOn: goesOn) else { return .refused(renewed(), .limitReached) }
         let isChunked = exchange.isHTTP11 && !exchange.isFromPeer
         let stream = DetachedStream(sink, isChunked: isChunked)
         sink.owner = .stream(stream)
@@ -58,9 +61,11 @@ public struct Answer: ~Copyable {
     }
 
     /// Puts the answer off for as long as it takes. The connection is closed after it.
-    public consuming func park() -> ParkResult {
+    ///
+    /// - Parameter goesOn: as for `detach`.
+    public consuming func park(goesOn: Bool = false) -> ParkResult {
         guard exchange.owes(serial) else { return .refused(renewed(), .clientGone) }
-        guard let sink = exchange.takeSink() else { return .refused(renewed(), .limitReached) }
+        guard let sink = exchange.takeSink(goesOn: goesOn) else { return .refused(renewed(), .limitReached) }
         let parked = ParkedAnswer(sink, isHead: exchange.method == .head)
         sink.owner = .parked(parked)
         return .parked(parked)

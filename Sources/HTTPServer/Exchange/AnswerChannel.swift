@@ -5,6 +5,8 @@ package protocol AnswerChannel {
     func send(_ response: inout Response, isHead: Bool)
     /// Sends a head without a length, and nothing after it.
     func sendHead(_ response: Response)
+    /// Sends header lines ahead of the answer, as an interim response (RFC 9110, 15.2).
+    func sendInterim(_ response: Response)
     /// Takes over what a stream of events, or a parked answer, is written to.
     func takeSink(_ peer: SocketAddress?) -> any StreamSink
 }

@@ -70,6 +70,16 @@ extension Exchange {
         channel.sendHead(response)
     }
 
+    /// Sends the header lines of `response` to the server that has forwarded the request, ahead of the answer.
+    package func announce(_ response: Response) {
+        var response = response
+        response.status = Self.earlyHints
+        channel?.sendInterim(response)
+    }
+
+    /// The status of an interim response that has header lines of the later answer (RFC 8297).
+    private static let earlyHints = 103
+
     /// Ends the request, as its stream is over or has become a sink's. Returns whether the exchange may serve
     /// another request: nobody is about to answer this one.
     package func forwardEnded() -> Bool {

@@ -176,9 +176,11 @@ extension Exchange {
 
     /// Takes over the destination of the answer's bytes, and counts it as a stream. Returns nil where there are
     /// too many streams, or the socket can't be taken over.
-    func takeSink() -> (any StreamSink)? {
+    ///
+    /// - Parameter goesOn: whether the stream began at another server: it is taken however many there are.
+    func takeSink(goesOn: Bool) -> (any StreamSink)? {
         guard let channel else { return takeSocketForStream() }
-        return loop.quota.takeStream() ? channel.takeSink(peer) : nil
+        return loop.quota.takeStream(isForced: goesOn) ? channel.takeSink(peer) : nil
     }
 
     /// Takes the socket over, and counts it as a stream. Returns nil where there are too many streams, on a

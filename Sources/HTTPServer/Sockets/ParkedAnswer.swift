@@ -23,6 +23,13 @@ public final class ParkedAnswer {
         response = Response()
     }
 
+    /// Closes the connection without an answer. A server that has forwarded the request sends it again.
+    public func abort() {
+        producer = nil
+        sink.owner = .none
+        sink.close()
+    }
+
     /// Whether the answer was sent or the client has disconnected.
     public var isClosed: Bool { !sink.isOpen }
 

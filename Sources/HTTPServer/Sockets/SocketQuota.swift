@@ -152,9 +152,9 @@ final class SocketQuota: Sendable {
     }
 
     /// Counts one more stream. Returns false, and counts none, where there are too many.
-    func takeStream() -> Bool {
+    func takeStream(isForced: Bool = false) -> Bool {
         counts.withLock { counts in
-            guard counts.streams < limits.streams else { return false }
+            guard isForced || counts.streams < limits.streams else { return false }
             counts.streams += 1
             return true
         }

@@ -12,6 +12,10 @@ package final class Ticket {
     package let exchange: Exchange
     let scratch: Scratch
     package var answer: Answer?
+    /// The stream or parked answer by which the request goes on, in place of `answer`; nil for one that has not begun.
+    package var opened: OpenedAnswer?
+    /// The rest of the stream or long poll that has begun; nil for one that has not.
+    package var rest: StreamRest?
     var serial: UInt64 = 0
     var route = Route.dashboard
     /// Whether the path led to `route`; if not, `route` means nothing.
@@ -78,6 +82,8 @@ package final class Ticket {
         isJudgedByOwner = false
         trace = []
         answer = nil
+        opened = nil
+        rest = nil
         operation = .none
         outcome = .none
         rests = 0...0
@@ -89,6 +95,16 @@ package final class Ticket {
         hasActivated = false
         isRendered = false
         hasRoom = false
+        attempts = 0
+    }
+
+    /// Prepares for the request to be carried out once more, from its beginning.
+    func restart(moves: UInt64) {
+        self.moves = moves
+        operation = .none
+        outcome = .none
+        restOnNothing()
+        isRendered = false
         attempts = 0
     }
 

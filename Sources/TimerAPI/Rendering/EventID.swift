@@ -2,17 +2,17 @@ import WireJSON
 
 /// An event's id as clients see and name it: the position of its record. Its text has a fixed width, so that ids sort
 /// as their texts do.
-struct EventID: Sendable, Comparable, Hashable {
+package struct EventID: Sendable, Comparable, Hashable {
     /// The position of the event's record; never negative.
-    let position: Int64
+    package let position: Int64
 
     /// The bytes of the text.
-    static let width = 19
+    package static let width = 19
     /// The id before the first event, which a client names to be shown all events that are kept.
-    static let beginning = EventID(0)
+    package static let beginning = EventID(0)
 
     /// Makes the id of the event at `position`.
-    init(_ position: Int64) { self.position = position }
+    package init(_ position: Int64) { self.position = position }
 
     /// Reads an id; nil unless it is a decimal number of at most `width` digits. A number that no position can reach
     /// reads as the largest position.
@@ -22,15 +22,15 @@ struct EventID: Sendable, Comparable, Hashable {
     }
 
     /// Reads an id in the form in which it is shown; nil for anything else.
-    init?(shown text: some Collection<UInt8>) {
+    package init?(shown text: some Collection<UInt8>) {
         guard text.count == Self.width else { return nil }
         self.init(text)
     }
 
-    static func < (left: EventID, right: EventID) -> Bool { left.position < right.position }
+    package static func < (left: EventID, right: EventID) -> Bool { left.position < right.position }
 
     /// The id as it is shown.
-    var text: String {
+    package var text: String {
         let digits = String(position)
         return String(repeating: "0", count: max(0, Self.width - digits.count)) + digits
     }

@@ -1,4 +1,4 @@
-import HTTPServer
+package import HTTPServer
 import TimerCore
 public import TimerLog
 import TimerService
@@ -93,16 +93,27 @@ package enum EventJSON {
         if format == .sse { json.newline() }
     }
 
-    /// Returns the last message of a stream whose next events are no longer kept.
-    static func gap(since: StreamCursor, as format: StreamFormat) -> StreamChunk {
-        let object = "{\"type\":\"gap\",\"since\":\"\(since.id.text)\"}"
-        return StreamChunk((format == .ndjson ? "\(object)\n" : "event: gap\ndata: \(object)\n\n").utf8)
+}
+
+extension StreamFormat {
+    /// Returns the last message of a stream whose next events, behind the id `since`, are no longer kept.
+    package func gap(since: EventID) -> StreamChunk {
+        let object = "{\"type\":\"gap\",\"since\":\"\(since.text)\"}"
+        return StreamChunk((self == .ndjson ? "\(object)\n" : "event: gap\ndata: \(object)\n\n").utf8)
     }
 
     /// Returns a heartbeat: an empty line, or the newest id examined.
-    static func heartbeat(examined: StreamCursor, as format: StreamFormat) -> StreamChunk {
-        StreamChunk((format == .ndjson ? "\n" : "id: \(examined.id.text)\n\n").utf8)
+    package func heartbeat(_ examined: EventID) -> StreamChunk {
+        self == .ndjson ? filler : StreamChunk("id: \(examined.text)\n\n".utf8)
     }
+
+    /// Returns a heartbeat for another server, which names the newest id examined in either format.
+    package func heartbeatToServer(_ examined: EventID) -> StreamChunk {
+        self == .ndjson ? StreamChunk(Self.examinedPrefix + "\(examined.text)\"}\n".utf8) : heartbeat(examined)
+    }
+
+    /// The beginning of a line that names, to another server, the newest id examined.
+    package static let examinedPrefix = Array(#"{"examined":""#.utf8)
 }
 
 /// Events as they are sent to webhooks.

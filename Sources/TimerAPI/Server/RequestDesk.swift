@@ -5,7 +5,8 @@ import TimerService
 ///
 /// This file is all that the handler knows of other servers: `TimerForwarding` has the desk.
 package protocol RequestDesk: AnyObject {
-    /// Takes a request over, which then ends with an answer, or with `TimerHandler.answerLocally`.
+    /// Takes a request over, which then ends with an answer, or with `TimerHandler.answerLocally`. A stream or long poll that
+    /// has begun is in `ticket.opened`, and its rest in `ticket.rest`.
     func take(_ ticket: Ticket)
     /// Tries again what waits, as the owner may have changed. `now` is the monotonic clock's, in nanoseconds.
     func retry(now: Int64)
@@ -38,7 +39,7 @@ extension TimerHandler {
             return true
         }
         // Before its owner counts a subscriber, which may start the timer.
-        if ticket.route.isStream, ticket.exchange.method == .get,
+        if ticket.route.isStream, ticket.exchange.method == .get, ticket.opened == nil,
             context.streamCount >= context.configuration.maximumStreams, let answer = ticket.answer.take()
         {
             refuseStream(answer, .limitReached, ticket)
@@ -48,6 +49,9 @@ extension TimerHandler {
         return true
     }
 
+    /// The request of a stream or long poll, where another server may go on with it.
+    func kept(_ ticket: Ticket) -> Ticket? { desk == nil || ticket.exchange.isFromPeer ? nil : ticket }
+
     // MARK: What a desk asks for
 
     /// Whether this server answers a request itself by now.
@@ -55,9 +59,13 @@ extension TimerHandler {
 
     /// Begins a request here that a desk had taken.
     package func answerLocally(_ ticket: Ticket) {
+        if ticket.opened != nil { return restart(ticket) }
         begin(ticket)
         inbox.wake()
     }
+
+    /// The nanoseconds between heartbeats on a stream.
+    package var heartbeat: Int64 { streams.heartbeat }
 
     /// The header by which the owner of the log learns who the client of a request is, and its value.
     package func client(of ticket: Ticket) -> (name: StaticString, value: [UInt8]) {
@@ -83,18 +91,33 @@ extension TimerHandler {
         Renderer.render(ticket)
     }
 
+    /// The format of a stream's events.
+    package func format(of ticket: Ticket) -> StreamFormat { plan(of: ticket)?.format ?? .ndjson }
+
     /// Whether a stream that is forwarded ends with the newest event.
     package func isHistory(_ ticket: Ticket) -> Bool { plan(of: ticket).map { !$0.follows } ?? false }
 
     /// Fills the response of a stream or long poll that is forwarded and not answered yet, as this server stops: for a
-    /// poll 204 with the event id that the client named. If it named none, only the owner knows where the poll began.
+    /// poll 204 with the event id behind which it waits. If that is not known, the owner has not begun it.
     package func fillStop(_ ticket: Ticket) {
-        guard ticket.isLongPoll, let since = plan(of: ticket)?.since else { return fill(.stopping, ticket) }
+        guard ticket.isLongPoll, let since = ticket.rest?.examined ?? plan(of: ticket)?.since else {
+            return fill(.stopping, ticket)
+        }
         ticket.fillNothing(after: since)
     }
 
+    /// Sets the rest of a forwarded stream or long poll whose answer begins with these header lines.
+    package func noteBegin(_ ticket: Ticket, _ headers: RequestHeaders) {
+        guard let plan = plan(of: ticket) else { return }
+        // An owner of an earlier version names the newest id alone.
+        let named = headers.first(StreamRest.beginHeader) ?? (plan.since == nil ? headers.first("event-id") : nil)
+        let begin = named.flatMap { EventID(shown: $0.bytes) } ?? plan.since ?? .beginning
+        let deadline = plan.timeout.map { ticket.exchange.startedAt + $0 * 1_000_000 }
+        ticket.rest = StreamRest(examined: begin, left: plan.limit, deadline: deadline)
+    }
+
     /// The plan of a stream or long poll; nil if the owner will refuse the request.
-    private func plan(of ticket: Ticket) -> StreamPlan? {
+    func plan(of ticket: Ticket) -> StreamPlan? {
         ticket.isStream ? try? StreamReader(siphash: reader.siphash).plan(ticket) : nil
     }
 }

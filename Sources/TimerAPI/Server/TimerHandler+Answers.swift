@@ -64,6 +64,7 @@ extension TimerHandler {
     /// Sends the response, or a refusal in its place if there is no memory for it and nothing was changed.
     func send(_ ticket: Ticket) {
         endRun(ticket)
+        if let opened = ticket.opened.take() { return end(opened, ticket) }
         guard let answer = ticket.answer.take() else { return }
         if !ticket.exchange.reserveAnswer(ticket.exchange.response.body.count), ticket.mayBeRefused {
             ticket.beginResponse()

@@ -60,7 +60,7 @@ extension TimerHandler {
     /// Subscribes the stream to its timer, which waits for a subscriber, in a further step; refuses the stream if
     /// there is no room for it.
     private func subscribe(_ plan: StreamPlan, _ ticket: Ticket) {
-        guard context.streamCount < context.configuration.maximumStreams else {
+        guard plan.goesOn || context.streamCount < context.configuration.maximumStreams else {
             guard let answer = ticket.answer.take() else { return }
             return refuseStream(answer, .limitReached, ticket)
         }
@@ -95,6 +95,7 @@ extension TimerHandler {
         if plan.mustSubscribe && !isDraining { return subscribe(plan, ticket) }
         if plan.history.isEmpty && plan.since == .beginning { plan.cursor.advance(to: context.service.horizon) }
         if plan.needsEvent && !isDraining { return probe(plan, ticket) }
+        if let opened = ticket.opened.take() { return goOn(opened, plan, credential, ticket) }
         guard let answer = ticket.answer.take() else { return }
         ticket.beginResponse()
         if ticket.exchange.method == .head {
@@ -112,23 +113,75 @@ extension TimerHandler {
         }
         if plan.timeout == nil {
             fillStreamHead(plan, ticket)
-            switch answer.detach() {
+            switch answer.detach(goesOn: plan.goesOn) {
             case .stream(let stream):
                 stream.filler = plan.format.filler
                 note(ticket)
-                ticket.outcome = .gone
-                streams.add(plan, .stream(stream), credential)
+                ticket.releaseMemory()
+                streams.add(plan, .stream(stream), credential, ticket: kept(ticket))
             case .refused(let answer, let reason):
                 refuseStream(consume answer, reason, ticket)
             }
         } else {
-            switch answer.park() {
+            if plan.isOfPeer {
+                var begin = Response()
+                begin.add(StreamRest.beginHeader, plan.begin.text)
+                ticket.exchange.announce(begin)
+            }
+            switch answer.park(goesOn: plan.goesOn) {
             case .parked(let parked):
-                ticket.outcome = .gone
-                streams.add(plan, .poll(parked), credential, origin: StreamOrigin(ticket))
+                ticket.releaseMemory()
+                streams.add(
+                    plan, .poll(parked), credential, origin: StreamOrigin(ticket), ticket: kept(ticket))
             case .refused(let answer, let reason):
                 refuseStream(consume answer, reason, ticket)
             }
+        }
+    }
+
+    /// Goes on here with a stream or long poll that began at another server.
+    private func goOn(_ opened: OpenedAnswer, _ plan: StreamPlan, _ credential: Credential, _ ticket: Ticket) {
+        ticket.releaseMemory()
+        guard !opened.isClosed else { return }
+        if isDraining {
+            ticket.fillNothing(after: plan.cursor.id)
+            return end(opened, ticket)
+        }
+        switch opened {
+        case .stream(let stream): streams.add(plan, .stream(stream), credential, ticket: kept(ticket))
+        case .poll(let parked):
+            streams.add(plan, .poll(parked), credential, origin: StreamOrigin(ticket), ticket: kept(ticket))
+        }
+    }
+
+    /// Ends a stream or long poll that began elsewhere with the response that its request has got here. After a refusal that
+    /// may pass, the request is tried again.
+    func end(_ opened: OpenedAnswer, _ ticket: Ticket) {
+        let status = ticket.exchange.response.status
+        if status >= 500, !isDraining, let desk {
+            ticket.opened = opened
+            return desk.take(ticket)
+        }
+        switch opened {
+        case .stream(let stream): end(stream, ticket, status: status)
+        case .poll(let parked):
+            note(ticket)
+            parked.response = ticket.exchange.response
+            parked.send()
+        }
+        ticket.releaseMemory()
+    }
+
+    /// Ends a stream that can't go on, as its request was answered with `status`.
+    package func end(_ stream: DetachedStream, _ ticket: Ticket, status: Int) {
+        switch status {
+        case 410:
+            if let plan = plan(of: ticket), let rest = ticket.rest {
+                stream.send(plan.format.gap(since: rest.examined))
+            }
+            stream.finish()
+        case 200..<500: stream.finish()
+        default: isDraining ? stream.finish() : stream.abort()
         }
     }
 
@@ -136,6 +189,7 @@ extension TimerHandler {
         let type: StaticString = plan.format == .sse ? "text/event-stream" : "application/x-ndjson"
         fillStreamHead(plan.timeout == nil ? type : "application/json", ticket)
         ticket.exchange.response.add("Event-Id", plan.head.text)
+        if plan.isOfPeer { ticket.exchange.response.add(StreamRest.beginHeader, plan.begin.text) }
     }
 
     func fillStreamHead(_ type: StaticString, _ ticket: Ticket) {

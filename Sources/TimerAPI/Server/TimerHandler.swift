@@ -158,6 +158,13 @@ package final class TimerHandler: LoopHandler {
         reportRead()
     }
 
+    /// Carries a request out once more, from its beginning.
+    func restart(_ ticket: Ticket) {
+        ticket.restart(moves: moves)
+        begin(ticket)
+        inbox.wake()
+    }
+
     /// Takes note of the log that this process has gained or lost.
     private func followLog() {
         guard log.isStale else { return }
@@ -168,7 +175,7 @@ package final class TimerHandler: LoopHandler {
         guard before !== log.value else { return }
         moves += 1
         guard before != nil else { return }
-        streams.endAll()
+        streams.endAll { ticket in sendToOwner(ticket) }
         // A run may hold places in the memory of the removed log.
         sendAllToOwner()
     }

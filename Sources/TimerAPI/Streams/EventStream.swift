@@ -36,6 +36,10 @@ final class EventStream {
     let channel: StreamChannel
     /// The request that a long poll came from; nil for a stream.
     let origin: StreamOrigin?
+    /// The request of a stream that another server may go on with; nil for any other.
+    let ticket: Ticket?
+    /// Whether the stream is another server's, which passes it on to a client.
+    let isOfPeer: Bool
     /// The credential of the client; nil for a probe, whose request goes on.
     let credential: Credential?
     var sink: Sink
@@ -82,7 +86,7 @@ final class EventStream {
 
     init(
         id: UInt64, plan: StreamPlan, table: StreamTable?, channel: StreamChannel, sink: Sink, origin: StreamOrigin?,
-        credential: Credential? = nil, now: Int64
+        credential: Credential? = nil, ticket: Ticket? = nil, now: Int64
     ) {
         self.id = id
         self.table = table
@@ -90,6 +94,8 @@ final class EventStream {
         self.sink = sink
         self.origin = origin
         self.credential = credential
+        self.ticket = ticket
+        isOfPeer = plan.isOfPeer
         cursor = plan.cursor
         end = plan.end
         isHistory = plan.end != nil
@@ -109,6 +115,15 @@ final class EventStream {
     func isFull(_ limit: Int) -> Bool {
         if case .stream(let stream) = sink { return stream.bufferedBytes > limit }
         return false
+    }
+
+    /// The stream or parked answer that has a client; nil for a probe, and once the stream has ended.
+    var opened: OpenedAnswer? {
+        switch sink {
+        case .stream(let stream): .stream(stream)
+        case .poll(let parked): .poll(parked)
+        case .probe, .closed: nil
+        }
     }
 
     /// Whether the stream reads its timer's history next.

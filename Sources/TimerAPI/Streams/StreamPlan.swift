@@ -1,4 +1,5 @@
 package import HTTPServer
+import Platform
 import TimerCore
 import WireJSON
 
@@ -43,8 +44,25 @@ struct StreamPlan {
     var mustSubscribe = false
     /// Whether the stream is admitted: the request has passed every check.
     var isAdmitted = false
+    /// Whether the stream is another server's, which passes it on to a client.
+    var isOfPeer = false
+    /// Whether the stream began elsewhere, and so takes its place however many streams there are.
+    var goesOn = false
     /// The position of the newest event that the subscription caused, by activating or resuming the timer.
     var subscribedAt: Int64?
+}
+
+extension StreamPlan {
+    /// The id behind which the stream begins.
+    var begin: EventID { since ?? cursor.id }
+
+    /// Takes from a request that began elsewhere what is left of it.
+    fileprivate mutating func goOn(with rest: StreamRest, now: Int64) {
+        goesOn = true
+        since = rest.examined
+        limit = rest.left
+        if timeout != nil, let deadline = rest.deadline { timeout = max(0, (deadline - now) / 1_000_000) }
+    }
 }
 
 /// The format in which a stream writes its events.
@@ -67,11 +85,13 @@ extension StreamFormat {
 struct StreamReader {
     let siphash: SipHash
 
-    private static let longestWait: Int64 = 600_000
+    static let longestWait: Int64 = 600_000
     private static let defaultWait: Int64 = 30_000
 
     /// Reads the plan of a stream or, on `wait`, of a long poll.
-    func plan(_ ticket: Ticket) throws(Problem) -> StreamPlan {
+    ///
+    /// - Parameter now: the monotonic time in nanoseconds.
+    func plan(_ ticket: Ticket, now: Int64 = Clocks.monotonic()) throws(Problem) -> StreamPlan {
         var plan = StreamPlan()
         var query = QueryReader(ticket.target)
         var timer: [UInt8]?
@@ -112,6 +132,8 @@ struct StreamReader {
             plan.since = id
         }
         if !plan.follows && plan.since == nil { plan.since = .beginning }
+        plan.isOfPeer = ticket.isStreamOfPeer
+        if let rest = ticket.restOfStream(now: now) { plan.goOn(with: rest, now: now) }
         return plan
     }
 

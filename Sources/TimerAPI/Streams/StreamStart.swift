@@ -102,7 +102,7 @@ extension StreamPlan {
 
 extension Ticket {
     /// Fills the response of a stream or long poll that has shown no event after `id`.
-    func fillNothing(after id: EventID) {
+    package func fillNothing(after id: EventID) {
         beginResponse()
         exchange.response.status = 204
         exchange.response.add("Cache-Control", "no-store")

@@ -166,7 +166,7 @@ extension StreamTable {
     private func endWithGap(_ stream: EventStream) {
         switch stream.sink {
         case .stream(let detached):
-            detached.send(EventJSON.gap(since: stream.cursor, as: stream.channel.key.format))
+            detached.send(stream.channel.key.format.gap(since: stream.cursor.id))
             finish(stream)
         case .probe:
             cut(stream)

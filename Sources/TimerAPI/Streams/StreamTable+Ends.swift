@@ -29,8 +29,12 @@ extension StreamTable {
         parked.send()
     }
 
-    /// Ends a stream as complete; a poll without an event is answered 204, as is the request of a probe.
+    /// Ends a stream as complete; a poll without an event is answered 204, as is the request of a probe. What the stop of this
+    /// server ends is not complete to another one, whose client stays.
     func finish(_ stream: EventStream) {
+        if isDraining, stream.isOfPeer, !stream.isHistory, stream.left > 0, let opened = stream.opened {
+            return breakOff(stream, opened)
+        }
         switch stream.sink {
         case .stream(let detached):
             remove(stream)
@@ -78,8 +82,39 @@ extension StreamTable {
         }
     }
 
-    /// Ends every stream, since another process owns the log: the clients go on there.
-    func endAll() { for stream in Array(streams.values) { stop(stream) } }
+    /// Ends every stream, since this process has lost the log. A stream that another server passes on breaks off, so that it
+    /// is asked for again.
+    ///
+    /// - Parameter goOn: takes the requests of the streams and long polls that another server may go on with.
+    func endAll(goOn: (Ticket) -> Void) {
+        for stream in Array(streams.values) {
+            guard let opened = stream.opened else {
+                stop(stream)
+                continue
+            }
+            if stream.isOfPeer {
+                breakOff(stream, opened)
+            } else if let ticket = stream.ticket {
+                // One from the beginning that has shown nothing is still one from there.
+                let begin = stream.reportsGaps ? examined(stream).id : .beginning
+                ticket.rest = StreamRest(examined: begin, left: stream.left, deadline: stream.deadline)
+                ticket.opened = opened
+                remove(stream, unsubscribes: false)
+                goOn(ticket)
+            } else {
+                stop(stream)
+            }
+        }
+    }
+
+    /// Ends a stream of another server in a way that is no end of the stream.
+    private func breakOff(_ stream: EventStream, _ opened: OpenedAnswer) {
+        remove(stream, unsubscribes: false)
+        switch opened {
+        case .stream(let detached): detached.abort()
+        case .poll(let parked): parked.abort()
+        }
+    }
 
     /// Ends the streams and long polls whose clients' credentials have ended.
     func end(where hasEnded: (Credential) -> Bool) {

@@ -73,15 +73,18 @@ final class StreamTable {
     // MARK: Adding and removing
 
     /// Adds a stream whose connection was taken over.
+    ///
+    /// - Parameter ticket: the request, of a stream that another server may go on with.
     func add(
-        _ plan: StreamPlan, _ sink: EventStream.Sink, _ credential: Credential? = nil, origin: StreamOrigin? = nil
+        _ plan: StreamPlan, _ sink: EventStream.Sink, _ credential: Credential? = nil, origin: StreamOrigin? = nil,
+        ticket: Ticket? = nil
     ) {
         let now = Clocks.monotonic()
         if streams.isEmpty { resetForFirstStream() }
         let channel = channels.retain(StreamChannel.Key(filter: plan.filter, format: plan.format))
         let stream = EventStream(
             id: nextID, plan: plan, table: self, channel: channel, sink: sink, origin: origin, credential: credential,
-            now: now)
+            ticket: ticket, now: now)
         nextID += 1
         streams[stream.id] = stream
         if stream.isHistory { service.histories.begin() }
@@ -101,11 +104,13 @@ final class StreamTable {
     }
 
     /// Removes a stream that has ended or whose client has disconnected.
-    func remove(_ stream: EventStream) {
+    ///
+    /// - Parameter unsubscribes: false where the log is lost, and with it the count of the subscribers.
+    func remove(_ stream: EventStream, unsubscribes: Bool = true) {
         stream.sink = .closed
         guard streams.removeValue(forKey: stream.id) != nil else { return }
         if stream.isHistory { service.histories.end() }
-        if let timer = stream.subscription, !isDraining { service.log.value?.engine.unsubscribe(timer) }
+        if let timer = stream.subscription, unsubscribes, !isDraining { service.log.value?.engine.unsubscribe(timer) }
         if stream.isPoll { polls.remove(stream) } else { beats.remove(stream) }
         if stream.mode == .inStep { stream.channel.leave(stream, for: .behind) }
         // A stream that waits for the store keeps its place among the row holders until the rows come.
@@ -303,7 +308,9 @@ extension StreamTable {
             stream.lastSent = now
             // The client of a paused stream has bytes to read.
             if stream.mode != .paused {
-                detached.send(EventJSON.heartbeat(examined: examined(stream), as: stream.channel.key.format))
+                let format = stream.channel.key.format
+                let id = examined(stream).id
+                detached.send(stream.isOfPeer ? format.heartbeatToServer(id) : format.heartbeat(id))
             }
         }
         beats.insert(stream, at: min(stream.lastSent + heartbeat, now + heartbeat / 2))

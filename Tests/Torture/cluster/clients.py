@@ -158,7 +158,7 @@ class ClusterFollower(Follower):
         gate, is_patient = self.crew.gate, self.dice.random() > IMPATIENT
         while True:
             address = gate.current
-            process, self._is_open, self._refusal = gate.process(address), False, None
+            self.opened, self._is_open, self._refusal = gate.process(address), False, None
             try:
                 connection = await Connection.open(address)
             except Lost:
@@ -173,7 +173,7 @@ class ClusterFollower(Follower):
             except Lost:
                 # What a lost owner cut, a slow reader reads to the cut long after, when the server may be stopping.
                 if self._is_open and not self.is_slow:
-                    self.crew.record.note("cut", follower=self.name, opened=process)
+                    self.crew.record.note("cut", follower=self.name, opened=self.opened)
             finally:
                 connection.close()
             if not self._is_open:
