@@ -15,7 +15,7 @@ import CNghttp2
 
     /// The bounds of a connection.
     struct Limits: Sendable {
-        /// Streams that the peer may have open at once.
+        /// Streams that the peer may have open at once. Further requests wait at the peer.
         var streams: UInt32 = 4096
         /// Bytes of content that a peer may send on a stream in advance of `consume`.
         var streamWindow: Int32 = 64 * 1024

@@ -40,7 +40,9 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
     /// Serves the connection, whose socket it takes over.
     static func begin(_ descriptor: Int32, among links: LoopLinks, peer: SocketAddress?) {
         let connection = PeerConnection(among: links, peer: peer)
-        let session = HTTP2Session(.server)
+        var limits = HTTP2Session.Limits()
+        limits.streams = UInt32(clamping: links.limits.requests)
+        let session = HTTP2Session(.server, limits)
         session.events = connection
         let link = links.watch(descriptor, .readable) { tag in
             LinkSocket(descriptor, among: links, tag: tag, session, isConnecting: false, watched: .readable)

@@ -9,8 +9,14 @@ package struct PeerLimits: Sendable {
     /// refused: its client has given up or soon will, and may have asked elsewhere.
     package var longestTransitMs: Int64 = 2000
 
-    /// The defaults.
-    package init() {}
+    /// Requests that a connection may have under way, streams of events among them. Beyond this number requests wait at the
+    /// server that forwards them, without an end where streams take all places.
+    package var requests: Int
+    /// Requests, besides streams, that a connection may have under way: as many as may wait at a server.
+    private static let mostWaiting = 10_000
+
+    /// The defaults for a server that holds up to `streams` streams.
+    package init(streams: Int = 0) { requests = streams + Self.mostWaiting }
 }
 
 /// The connections of an `HTTPServer` with other servers: takes requests from them, and sends requests to them. May be used

@@ -1,7 +1,10 @@
 """Streams and long polls that clients hold at one server while others own the timers, die, and take over."""
 
 import json
+import re
+import resource
 import signal
+import socket
 import threading
 
 import pytest
@@ -9,7 +12,7 @@ import pytest
 from client import Client
 from test_cluster_standby import TAKE_OVER, metric
 from test_cluster_handover import followed
-from test_forwarding import answered, forwarder, owner_of  # noqa: F401 (a fixture)
+from test_forwarding import forwarder, owner_of  # noqa: F401 (a fixture)
 from timers import poll
 
 pytestmark = pytest.mark.xdist_group("postgres")
@@ -35,6 +38,11 @@ class Poller:
                 return
             self.fires.append(reply.json["fire"])
             since = f"&since={reply.headers['Event-Id']}"
+
+
+def insisted(request):
+    """The answer of a server whose owner was killed before: no owner has carried out what is sent again."""
+    return poll(lambda: reply if (reply := request()).status != 503 else None, TAKE_OVER)
 
 
 def history(api, query, headers):
@@ -75,8 +83,8 @@ def test_streams_and_waits_outlive_their_owners(forwarder, deaths):  # noqa: F81
                 api.post(f"/v1/cluster/promote?url={owner.url}").expect(200)
             api.put(f"/v1/timers/t{n}", {"after": "1h"}).expect(201)
             owner.kill9()
-            answered(lambda: api.put(f"/v1/timers/u{n}", {"after": "1h"})).expect(201)
-            answered(lambda: api.post("/v1/timers/beat/fire")).expect(200)
+            insisted(lambda: api.put(f"/v1/timers/u{n}", {"after": "1h"})).expect(201)
+            insisted(lambda: api.post("/v1/timers/beat/fire")).expect(200)
             owner.start()
             poll(lambda: owner.client.get("/readyz").status == 200, TAKE_OVER)
         api.delete("/v1/timers/t0").expect(204)
@@ -92,6 +100,37 @@ def test_streams_and_waits_outlive_their_owners(forwarder, deaths):  # noqa: F81
     assert [block for block in told.split("\n\n") if "data:" in block] == history(
         api, f"{since}&types=fired&timer=beat", SSE).split("\n\n")[:-1]
     assert (poller.fires, set(poller.statuses)) == (list(range(1, deaths + 1)), {200})
+
+
+@pytest.mark.heavy
+@pytest.mark.not_by_tls("its clients are bare sockets")
+def test_ten_thousand_streams_outlive_their_owner(forwarder):  # noqa: F811
+    """At a server that takes changes from other clients meanwhile."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    owner, entry = forwarder(), forwarder()
+    clients = []
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 12_000), hard))
+        for _ in range(10_000):
+            clients.append(client := socket.create_connection(("127.0.0.1", entry.port), PATIENT))
+            client.settimeout(PATIENT)
+            client.sendall(b"GET /v1/events HTTP/1.1\r\nHost: a\r\n\r\n")
+        poll(lambda: metric(owner.client, "timerd_streams") == 10_000)
+        entry.client.put("/v1/timers/one", {"after": "1h"}).expect(201)
+        owner.kill9()
+        insisted(lambda: entry.client.put("/v1/timers/two", {"after": "1h"})).expect(201)
+        texts = set()
+        for client in clients:
+            text = b""
+            while b'"two"' not in text or not text.endswith(b"}\n\r\n") or text.count(b"activated") < 2:
+                text += client.recv(65536) or pytest.fail("a stream was closed")
+            texts.add(tuple(re.findall(rb'"id":"(\d+)","type":"(\w+)","timer":"(\w+)"', text)))
+        assert [[(type, id) for _, type, id in events] for events in texts] == [
+            [(b"created", b"one"), (b"activated", b"one"), (b"created", b"two"), (b"activated", b"two")]]
+    finally:
+        for client in clients:
+            client.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_hand_over_cuts_no_stream_of_any_server(forwarder):  # noqa: F811
@@ -118,7 +157,7 @@ def test_a_stop_of_an_owner_without_a_successor_ends_no_stream_of_another_server
             entry.client.stream("/v1/timers/t/wait?timeout=10m", wait_for_head=False) as wait:
         poll(lambda: metric(owner.client, "timerd_streams") == 2)
         owner.stop()
-        answered(lambda: entry.client.post("/v1/timers/t/fire")).expect(200)
+        insisted(lambda: entry.client.post("/v1/timers/t/fire")).expect(200)
         assert [event["type"] for event in stream.until("fired")] == ["created", "activated", "fired"]
         assert wait.read_head() == 200
 
@@ -132,7 +171,7 @@ def test_a_stream_goes_on_where_its_owner_stood_still_until_another_took_over(fo
         owner.process.send_signal(signal.SIGSTOP)
         try:
             poll(lambda: owner_of(entry) == entry.url, TAKE_OVER)
-            answered(lambda: entry.client.post("/v1/timers/t/suspend")).expect(200)
+            insisted(lambda: entry.client.post("/v1/timers/t/suspend")).expect(200)
             assert stream.next()["type"] == "suspended"
         finally:
             owner.process.send_signal(signal.SIGCONT)

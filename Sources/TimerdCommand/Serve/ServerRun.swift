@@ -40,7 +40,8 @@ struct ServerRun {
     func run() throws(Failure) {
         let recovery = Heartbeat(name: "recovery")
         let manager = try ServiceManager(settings.environment, logger)
-        let peers = configuration.clusterListener.map { PeerNetwork(listeningAt: $0) }
+        let limits = PeerLimits(streams: configuration.maximumStreams)
+        let peers = configuration.clusterListener.map { PeerNetwork(listeningAt: $0, limits) }
         let audit = try openAuditLog()
         let server = try bind(peers, recovery, audit)
         let list = configuration.store.isDirectory ? ListenersFile(directory: configuration.dataDirectory) : nil
