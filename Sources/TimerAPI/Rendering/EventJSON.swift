@@ -92,7 +92,6 @@ package enum EventJSON {
         json.newline()
         if format == .sse { json.newline() }
     }
-
 }
 
 extension StreamFormat {

@@ -144,7 +144,7 @@ extension TimerHandler {
         ticket.releaseMemory()
         guard !opened.isClosed else { return }
         if isDraining {
-            ticket.fillNothing(after: plan.cursor.id)
+            fillStop(ticket)
             return end(opened, ticket)
         }
         switch opened {
@@ -172,17 +172,14 @@ extension TimerHandler {
         ticket.releaseMemory()
     }
 
-    /// Ends a stream that can't go on, as its request was answered with `status`.
+    /// Ends a stream that can't go on, as its request was answered with `status`. A history that may lack events has no proper
+    /// end.
     package func end(_ stream: DetachedStream, _ ticket: Ticket, status: Int) {
-        switch status {
-        case 410:
-            if let plan = plan(of: ticket), let rest = ticket.rest {
-                stream.send(plan.format.gap(since: rest.examined))
-            }
-            stream.finish()
-        case 200..<500: stream.finish()
-        default: isDraining ? stream.finish() : stream.abort()
+        if status == 410, let plan = plan(of: ticket), let rest = ticket.rest {
+            stream.send(plan.format.gap(since: rest.examined))
         }
+        let isProper = [204, 410].contains(status) || !isHistory(ticket) && (status < 500 || isDraining)
+        isProper ? stream.finish() : stream.abort()
     }
 
     private func fillStreamHead(_ plan: StreamPlan, _ ticket: Ticket) {
