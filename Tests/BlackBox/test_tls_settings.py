@@ -218,7 +218,7 @@ def test_sessions_survive_a_reload(new_server, files, version):
 # The files, looked at once a minute.
 
 
-@pytest.mark.thorough
+@pytest.mark.heavy
 @pytest.mark.timeout(400)
 def test_a_link_that_leads_to_new_files_is_noticed_without_a_signal(new_server, tmp_path):
     """As Kubernetes and cert-manager replace a Secret: `tls.crt` leads through a link to a folder, which is replaced. A pair

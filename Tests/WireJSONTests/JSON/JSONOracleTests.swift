@@ -41,7 +41,7 @@ import WireJSON
         var document = JSONDocument()
         var accepted = 0
         var refused = 0
-        for _ in 0..<1500 {
+        for _ in 0..<500 {
             let bytes = Self.damaged(texts.next(), &random)
             do throws(JSONError) {
                 try document.parse(bytes)
@@ -55,7 +55,7 @@ import WireJSON
             guard let tree = Tree(document, document.root) else { continue }
             #expect(try tree == JSONDecoder().decode(Tree.self, from: Data(bytes)), "\(text(bytes))")
         }
-        #expect(accepted > 100 && refused > 100)
+        #expect(accepted > 30 && refused > 100)
     }
 
     /// Expects Foundation to refuse `bytes` too, unless this reader is stricter by intent.
