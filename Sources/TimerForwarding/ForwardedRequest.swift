@@ -32,6 +32,8 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     private var waitingSince: Int64?
     /// The bytes of the body, which count while the request waits.
     private let bytes: Int
+    /// Whether the request is one of those whose number is bounded. A long poll that has begun has its place among the streams.
+    private var isCounted = false
     /// Whether the request was sent before, and a server may have seen it.
     private var isRepeat = false
 
@@ -54,6 +56,9 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     }
 
     private var exchange: Exchange { ticket.exchange }
+
+    /// Whether the request is a long poll that has begun.
+    var hasBegun: Bool { ticket.rest != nil }
 
     /// Whether the request is done.
     private var isDone: Bool { if case .done = stage { true } else { false } }
@@ -83,8 +88,9 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         stage = .waiting
         call = nil
         if waitingSince == nil {
-            guard desk.forwarding.waits.take(bytes) else {
-                return refuse(.tooManyWaiting)
+            if !hasBegun {
+                guard desk.forwarding.waits.take(bytes) else { return refuse(.tooManyWaiting) }
+                isCounted = true
             }
             waitingSince = Clocks.monotonic()
         }
@@ -95,7 +101,7 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     func retry(now: Int64) {
         guard case .waiting = stage, let since = waitingSince else { return }
         if isAbandoned { return clientGone() }
-        if handler.answersItself(ticket), parked == nil || ticket.rest != nil {
+        if handler.answersItself(ticket), parked == nil || hasBegun {
             end()
             parked?.producer = nil
             ticket.opened = parked.map { .poll($0) }
@@ -117,8 +123,9 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     private var isRead: Bool { exchange.method == .get || exchange.method == .head }
 
     private func stopWaiting() {
-        guard waitingSince != nil else { return }
         waitingSince = nil
+        guard isCounted else { return }
+        isCounted = false
         desk.forwarding.waits.giveBack(bytes)
     }
 
@@ -126,7 +133,7 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
 
     /// Takes note of where a long poll begins, so that another owner of the log can go on with it.
     func interimCame(_ call: PeerCall) {
-        guard case .sent = stage, ticket.isLongPoll, ticket.rest == nil else { return }
+        guard case .sent = stage, ticket.isLongPoll, !hasBegun else { return }
         handler.noteBegin(ticket, call.headers)
     }
 
@@ -140,7 +147,7 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         guard case .sent = stage else { return call.cancel() }
         // The other server does not answer for the timer, not yet or no longer, or it does not know this one; a long poll that
         // has begun waits for one that goes on with it.
-        let isUnfit = call.status == 421 || call.status >= 500 && ticket.rest != nil
+        let isUnfit = call.status == 421 || call.status >= 500 && hasBegun
         if isUnfit || call.status == 401 && !desk.isOfClient(call) {
             call.cancel()
             return again()

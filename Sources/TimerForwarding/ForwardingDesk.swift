@@ -25,7 +25,7 @@ final class ForwardingDesk: RequestDesk {
 
     /// Nanoseconds between two tries to send the requests that wait.
     private static let retryPause: Int64 = 25_000_000
-    /// The streams that are asked for in one try: with all of ten thousand at once, an owner that has just begun would answer
+    /// The streams, and the long polls that have begun, that are asked for in one try: with all of ten thousand at once, an owner that has just begun would answer
     /// nobody else for a while.
     private static let mostStreamsAtOnce = 250
 
@@ -58,7 +58,17 @@ final class ForwardingDesk: RequestDesk {
         let again = ownerless
         ownerless.removeAll(keepingCapacity: true)
         nextTry = now + Self.retryPause
-        for request in again { request.retry(now: now) }
+        var polls = 0
+        var later: [ForwardedRequest] = []
+        for request in again {
+            if request.hasBegun { polls += 1 }
+            if request.hasBegun, polls > Self.mostStreamsAtOnce {
+                later.append(request)
+            } else {
+                request.retry(now: now)
+            }
+        }
+        ownerless = later + ownerless
         let tried = broken.prefix(Self.mostStreamsAtOnce)
         broken.removeFirst(tried.count)
         for stream in tried where !stream.goOn() { broken.append(stream) }

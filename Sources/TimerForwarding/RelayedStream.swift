@@ -25,8 +25,9 @@ final class RelayedStream: PeerCallReceiver, StreamProducer {
     private var owesEvent: Bool
     /// The instant since which the stream is to end as soon as it owes no event, in monotonic nanoseconds.
     private var drainedSince: Int64?
-    /// The instant at which something was last sent, or the client was looked for, in monotonic nanoseconds.
+    /// The instants at which something was last sent, and the client was last looked for, in monotonic nanoseconds.
     private var lastSent = Clocks.monotonic()
+    private var lookedAt = Clocks.monotonic()
     private var isDone = false
 
     /// The bytes that a client may leave unread before the other server is made to wait.
@@ -137,10 +138,14 @@ final class RelayedStream: PeerCallReceiver, StreamProducer {
     /// hold a drain up. Called about once a second.
     func tick(now: Int64) {
         if let drainedSince, now - drainedSince > Self.longestDrain { return endStream() }
-        guard now - lastSent >= handler.heartbeat else { return }
+        let heartbeat = handler.heartbeat
+        if now - lookedAt >= heartbeat {
+            lookedAt = now
+            if stream.isUnacknowledged(milliseconds: heartbeat / 1_000_000) { return stream.abort() }
+        }
+        guard call == nil, now - lastSent >= heartbeat, let rest = ticket.rest, let events else { return }
         lastSent = now
-        if stream.isUnacknowledged(milliseconds: handler.heartbeat / 1_000_000) { return stream.abort() }
-        if call == nil, let rest = ticket.rest, let events { stream.send(events.format.heartbeat(rest.examined)) }
+        stream.send(events.format.heartbeat(rest.examined))
     }
 
     // MARK: From the client

@@ -17,7 +17,7 @@ struct RelayedEventsTests {
         EventID(shown: id.utf8).map { String(decoding: format.heartbeatToServer($0).bytes, as: UTF8.self) } ?? ""
     }
 
-    /// What a client gets of `text` if it comes in pieces of some bytes.
+    /// The text that a client gets of `text` if it comes in pieces of some bytes.
     private func pass(_ text: String, _ events: inout RelayedEvents, by count: Int) -> String {
         var passed: [UInt8] = []
         var rest = Array(text.utf8)[...]

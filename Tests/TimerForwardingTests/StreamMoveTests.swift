@@ -57,6 +57,13 @@ import TimerLog
         try #require(answer.status == 201, "\(answer.text)")
     }
 
+    /// Waits until the first server has that many long polls, and the one that passes them on knows where they began: it is told
+    /// before it gets the answer to a later request. Requests come by any of its loops.
+    private func awaitPolls(_ count: Int, _ group: ServerGroup, _ server: Int) throws {
+        try eventually("the polls wait") { try group.streams(of: 0) == count }
+        for _ in 0..<32 { try #require(try group.ask(server, "GET", "/v1/timers/t").status == 200) }
+    }
+
     @Test(arguments: 0..<3, [Self.sse, Self.ndjson])
     func `a stream goes on without a gap or a repeat`(server: Int, type: String) throws {
         try serve { group in
@@ -118,7 +125,7 @@ import TimerLog
             try #require(try group.ask(0, "POST", "/v1/timers/t/fire").status == 200)
             let client = RawClient(port: try group.port(of: server))
             client.send("GET /v1/timers/t/wait?timeout=10m HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            try eventually("the poll waits") { try group.streams(of: 0) == 1 }
+            try awaitPolls(1, group, server)
             group.drop()
             try group.move(to: 1)
             // Before any server can ask the new owner.
@@ -130,12 +137,29 @@ import TimerLog
         }
     }
 
+    @Test func `many long polls wait on, more than are asked for at once`() throws {
+        try serve { group in
+            try put(group, 0, "t")
+            let clients = try (0..<600).map { _ in RawClient(port: try group.port(of: 2)) }
+            for client in clients {
+                client.send("GET /v1/timers/t/wait?timeout=10m HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            }
+            try awaitPolls(600, group, 2)
+            group.drop()
+            try group.move(to: 1)
+            try #require(try group.ask(1, "POST", "/v1/timers/t/fire").status == 200)
+            for server in 0..<3 { group.publish(to: server) }
+            let statuses = clients.map { $0.answer()?.status }
+            #expect(Set(statuses) == [200])
+        }
+    }
+
     @Test(arguments: 0..<3) func `a long poll ends at its time without any owner`(server: Int) throws {
         try serve { group in
             try put(group, 0, "t")
             let client = RawClient(port: try group.port(of: server))
             client.send("GET /v1/timers/t/wait?timeout=2s HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            try eventually("the poll waits") { try group.streams(of: 0) == 1 }
+            try awaitPolls(1, group, server)
             group.drop()
             let answer = try #require(client.answer())
             #expect(answer.status == 204 && answer.header("event-id")?.count == 19, "\(answer)")
