@@ -22,22 +22,22 @@ PATIENT = 4 * TAKE_OVER
 
 
 class Poller:
-    """A client that waits for a timer's fires one after the other, each long poll behind the last, for `count` of them."""
+    """A client that waits for `count` fires of a timer one after the other, each long poll behind the last, from an event on."""
 
-    def __init__(self, server, id, count):
-        self.api, self.id, self.count = Client(server.port), id, count
+    def __init__(self, server, id, count, begin):
+        self.api, self.id, self.count, self.begin = Client(server.port), id, count, begin
         self.fires, self.statuses = [], []
         self.thread = threading.Thread(target=self.wait)
 
     def wait(self):
-        since = ""
+        since = self.begin
         while len(self.fires) < self.count:
-            reply = self.api.get(f"/v1/timers/{self.id}/wait?timeout=10m{since}")
+            reply = self.api.get(f"/v1/timers/{self.id}/wait?timeout=10m&since={since}")
             self.statuses.append(reply.status)
             if reply.status != 200:
                 return
             self.fires.append(reply.json["fire"])
-            since = f"&since={reply.headers['Event-Id']}"
+            since = reply.headers["Event-Id"]
 
 
 def insisted(request):
@@ -69,7 +69,7 @@ def test_streams_and_waits_outlive_their_owners(forwarder, deaths):  # noqa: F81
     held, api = servers[1], servers[1].client
     api.put("/v1/timers/beat", {"every": "1h"}).expect(201)
     begin = api.get("/v1/events?follow=false").expect(200).headers["event-id"]
-    poller = Poller(held, "beat", deaths)
+    poller = Poller(held, "beat", deaths, begin)
     with api.stream("/v1/events", LINES, PATIENT) as lines, api.stream("/v1/events", SSE, PATIENT) as blocks, \
             api.stream("/v1/timers/beat/events?types=fired", SSE, PATIENT) as one, \
             api.stream("/v1/events?types=deleted", LINES, PATIENT) as rare, \

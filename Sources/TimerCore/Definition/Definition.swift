@@ -109,6 +109,15 @@ public enum Definition {
         }
     }
 
+    /// Decodes the rules of a definition that was checked on its way in, or that `encode` has made, and no other part.
+    static func checkedRules(_ bytes: Span<UInt8>, schedules: ScheduleCache) -> TimerRules {
+        var offset = (prefixCount(bytes) ?? 0) + createdAtCount
+        guard let (rules, _, _) = RulesCodec.read(bytes, &offset, schedules) else {
+            preconditionFailure("a definition is encoded by `encode`, or was checked on its way in")
+        }
+        return rules
+    }
+
     /// The error for bytes that are no whole definition. An optional layout in its place would be copied more often, which
     /// cost a timer in a list 250 instructions.
     private struct Unreadable: Error {}

@@ -1,25 +1,45 @@
 /// The due instants of one timer, in milliseconds on its clock: its rules, with the time zone and the calendar that they
 /// name.
 ///
-/// Fires, skips and previews all take their instants from here.
-struct Grid {
+/// Fires, skips and previews all take their instants from here. A grid is moved, never copied: a copy would cost more than
+/// most questions to it.
+struct Grid: ~Copyable {
     let rules: TimerRules
+    private var found: Found?
+
+    /// The zone and the calendar that rules name, as found; in an object, since most rules name none, and a grid is moved
+    /// more often than made.
+    private final class Found: Sendable {
+        let zone: TimeZoneTable?
+        let local: LocalGrid?
+        let shape: CalendarShape?
+
+        init(_ zone: TimeZoneTable?, _ local: LocalGrid?, _ shape: CalendarShape?) {
+            self.zone = zone
+            self.local = local
+            self.shape = shape
+        }
+
+        func with(_ local: LocalGrid?) -> Found { Found(zone, local, shape) }
+    }
+
     /// The zone that the schedule names; nil for none, and for one that is not known.
-    let zone: TimeZoneTable?
+    var zone: TimeZoneTable? { found?.zone }
     /// The instants of a grid that keeps a local time; nil for other schedules.
-    private(set) var local: LocalGrid?
+    var local: LocalGrid? { found?.local }
     /// The opening hours of the timer's calendar; nil for none, and for one that is not there.
-    let shape: CalendarShape?
+    var shape: CalendarShape? { found?.shape }
 
     // Inlined, and the rules moved: a grid is made for every change of a timer, and copies would cost more than the rest.
     @inline(__always)
     init(_ rules: consuming TimerRules, _ book: CalendarBook) {
-        if rules.calendar == nil && !rules.schedule.namesZone {
-            (zone, local, shape) = (nil, nil, nil)
-        } else {
-            (zone, local, shape) = Self.places(rules, book)
-        }
+        found = rules.calendar == nil && !rules.schedule.namesZone ? nil : Self.found(rules, book)
         self.rules = rules
+    }
+
+    private init(_ rules: TimerRules, _ found: Found?) {
+        self.rules = rules
+        self.found = found
     }
 
     /// Makes the due instants of a timer with that progress, as a client may have moved its grid.
@@ -27,36 +47,44 @@ struct Grid {
     init(_ rules: consuming TimerRules, _ book: CalendarBook, _ progress: borrowing TimerProgress) {
         self.init(rules, book)
         if progress.flags.contains(.ownGrid) {
-            local = local?.through(progress.due, isInGap: progress.flags.contains(.readInGap))
+            goOn(from: progress.due, isInGap: progress.flags.contains(.readInGap))
         }
     }
 
-    /// Returns what rules that name a time zone or a calendar find there.
-    private static func places(
-        _ rules: borrowing TimerRules, _ book: CalendarBook
-    ) -> (zone: TimeZoneTable?, local: LocalGrid?, shape: CalendarShape?) {
+    /// Finds the zone and the calendar that rules name.
+    private static func found(_ rules: borrowing TimerRules, _ book: CalendarBook) -> Found {
         let zone = rules.schedule.zone.flatMap { book.zones.zone(named: $0) }
-        if rules.calendar != nil { return (zone, nil, book.shape(copy rules, in: zone)) }
+        if rules.calendar != nil { return Found(zone, nil, book.shape(copy rules, in: zone)) }
         if case .every(let period, first: .local(let start, _)) = rules.schedule, let zone {
-            return (zone, LocalGrid(through: start, period: period, in: zone), nil)
+            return Found(zone, LocalGrid(through: start, period: period, in: zone), nil)
         }
-        return (zone, nil, nil)
+        return Found(zone, nil, nil)
     }
 
     /// Makes the due instants by other opening hours.
     ///
     /// - Parameter misses: the number of instants that a watchdog awaits; nil for that of its rules.
-    init(_ grid: Grid, by hours: OpenHours, misses: Int64? = nil) {
+    init(_ grid: borrowing Grid, by hours: OpenHours, misses: Int64? = nil) {
         var rules = grid.rules
         if let misses { rules.misses = misses }
         self.rules = rules
-        zone = grid.zone
-        local = grid.local
-        shape = CalendarShape(rules, rules.calendar?.onClosed ?? .skip, hours, edition: 0, in: zone)
+        let shape = CalendarShape(rules, rules.calendar?.onClosed ?? .skip, hours, edition: 0, in: grid.zone)
+        found = Found(grid.zone, grid.local, shape)
     }
 
     /// Moves a grid that keeps a local time, so that it goes on from `due`.
-    mutating func goOn(from due: Int64) { local = local?.through(due) }
+    ///
+    /// - Parameter isInGap: whether `due` is the instant of a local time that the clocks leave out.
+    mutating func goOn(from due: Int64, isInGap: Bool = false) {
+        if let local { found = found?.with(local.through(due, isInGap: isInGap)) }
+    }
+
+    /// Returns the grid as it goes on from `due`.
+    func goingOn(from due: Int64) -> Grid {
+        var grid = Grid(rules, found)
+        grid.goOn(from: due)
+        return grid
+    }
 
     /// Whether the schedule, or its shape by a calendar, names the due instants, so that they do not move with `due`.
     var namesInstants: Bool { rules.schedule.namesInstants || (shape?.instants != nil && rules.grace == nil) }

@@ -47,7 +47,7 @@ extension Scheduler {
     /// Returns the instant at which the timer at `slot` fires, in milliseconds on its clock: the due instant, with
     /// jitter and leeway. A watchdog that awaits an instant of its schedule does not fire then, so that instant is
     /// returned as it is.
-    func planned(_ slot: SlotIndex, _ grid: Grid) -> Int64 {
+    func planned(_ slot: SlotIndex, _ grid: borrowing Grid) -> Int64 {
         let due = table[slot].due
         if table[slot].flags.contains(.awaiting) { return due }
         if grid.rules.jitter == 0 && grid.rules.leeway == 0 { return due }
@@ -56,7 +56,7 @@ extension Scheduler {
 
     /// Puts a timer where its state belongs: a running one where its next instant is found, an ended one where it
     /// is forgotten. Held timers and those in other states are put nowhere.
-    mutating func arm(_ slot: SlotIndex, _ grid: Grid, _ now: Now) {
+    mutating func arm(_ slot: SlotIndex, _ grid: borrowing Grid, _ now: Now) {
         let progress = table.progress(slot)
         let rules = grid.rules
         if progress.state.hasEnded { return elapsedWheel.insert(table.arm(slot, .elapsed, due: progress.due)) }

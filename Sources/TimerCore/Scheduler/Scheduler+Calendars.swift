@@ -95,7 +95,7 @@ extension Scheduler {
     ///
     /// - Returns: the instant of the last change that the fire was planned by; nil where none was.
     @discardableResult
-    func replan(_ progress: inout TimerProgress, of slot: SlotIndex, _ grid: Grid) -> Int64? {
+    func replan(_ progress: inout TimerProgress, of slot: SlotIndex, _ grid: borrowing Grid) -> Int64? {
         guard let calendar = grid.rules.calendar, let shape = grid.shape, shape.edition != progress.edition else {
             return nil
         }
@@ -136,7 +136,8 @@ extension Grid {
             return change.after.end(
                 of: change.before.left(until: due, from: change.instant), from: change.instant)
         }
-        let (old, new) = (Grid(self, by: change.before), Grid(self, by: change.after))
+        let old = Grid(self, by: change.before)
+        let new = Grid(self, by: change.after)
         if case .at(let instant) = rules.schedule { return new.shape?.moved(instant) }
         if rules.grace != nil {
             // The watchdog awaits as many instants as were left by the old hours.
@@ -145,7 +146,7 @@ extension Grid {
             return Grid(self, by: change.after, misses: left).awaited(after: change.instant)
         }
         let anchor = old.anchor(of: progress)
-        func instants(_ grid: Grid) -> ShapedSchedule<ScheduleInstants>? {
+        func instants(_ grid: borrowing Grid) -> ShapedSchedule<ScheduleInstants>? {
             anchor.map { grid.shape?.goingOn(after: $0) } ?? grid.shape?.instants
         }
         guard let before = instants(old), let after = instants(new) else { return nil }

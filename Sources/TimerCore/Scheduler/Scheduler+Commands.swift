@@ -49,8 +49,7 @@ extension Scheduler {
         _ key: borrowing TimerKey, definition: inout [UInt8], _ now: Now, _ effects: inout [Effect]
     ) throws(TimerRefusal) -> SlotIndex {
         Definition.setStart(now.wall, in: &definition)
-        let rules = rules(definition.span, now)
-        let grid = Grid(rules, book)
+        let grid = Grid(rules(definition.span, now), book)
         let due = try Self.firstDue(grid, now)
         if table.find(key) != nil { throw .exists }
         guard table.count < maximumTimers else { throw .timerLimit(maximumTimers) }
@@ -60,10 +59,10 @@ extension Scheduler {
         progress.updatedAt = now.wall
         progress.edition = grid.shape?.edition ?? 0
         let slot = table.insert(key, definition: definition.span, progress: progress)
-        let kicks = rules.schedule.kind == .watchdog ? KickProgress() : nil
+        let kicks = grid.rules.schedule.kind == .watchdog ? KickProgress() : nil
         var step = Step(slot: slot, now: now, grid: grid, progress: progress, kicks: kicks)
         step.emit(.created, &effects)
-        if rules.start == .now { step.start(due, &effects) }
+        if step.rules.start == .now { step.start(due, &effects) }
         commit(step, &effects)
         return slot
     }
@@ -175,7 +174,7 @@ extension Scheduler {
     /// schedule changed, else the old one. Working time goes on where only the calendar changes.
     ///
     /// - Parameter before: a step of the timer as it is.
-    static func amendedDue(_ grid: Grid, _ before: borrowing Step) throws(TimerRefusal) -> Int64 {
+    static func amendedDue(_ grid: borrowing Grid, _ before: borrowing Step) throws(TimerRefusal) -> Int64 {
         let (rules, old, progress, now) = (grid.rules, before.rules, before.progress, before.now)
         if rules.plansLike(old) {
             // A watchdog is watched up to `until` itself.
@@ -201,13 +200,13 @@ extension Scheduler {
 
     /// Returns a due instant in the form in which a suspended timer of these rules keeps it. A watchdog with a
     /// schedule keeps its grace: when it is resumed, it begins with the next instant.
-    private static func suspendedDue(_ due: Int64, _ grid: Grid, _ now: Now) -> Int64 {
+    private static func suspendedDue(_ due: Int64, _ grid: borrowing Grid, _ now: Now) -> Int64 {
         if grid.rules.grace != nil { return grid.rules.silence * 1000 }
         return grid.rules.effectiveResume == .remaining ? grid.remaining(until: due, at: now) : due
     }
 
     /// Returns a suspended timer's `due` in the form that its new resume policy keeps.
-    private static func converted(_ due: Int64, from old: TimerRules, to grid: Grid, _ now: Now) -> Int64 {
+    private static func converted(_ due: Int64, from old: TimerRules, to grid: borrowing Grid, _ now: Now) -> Int64 {
         if grid.rules.effectiveResume == .remaining { return suspendedDue(due, grid, now) }
         return old.effectiveResume == .remaining ? grid.due(after: due, now) : due
     }
@@ -277,7 +276,7 @@ extension Scheduler {
     /// Refuses a command that is illegal on the timer as it is. Returns the instant to which a `reschedule` moves
     /// `due`, for other commands `due` itself.
     private static func judge(
-        _ command: TimerCommand, _ step: Step, _ target: RescheduleTarget?
+        _ command: TimerCommand, _ step: borrowing Step, _ target: RescheduleTarget?
     ) throws(TimerRefusal) -> Int64 {
         let state = step.progress.state
         let restartable = step.rules.restartable
@@ -338,7 +337,7 @@ extension Scheduler {
     /// A grid that is moved into the past goes on from its latest point there, which is due at once: the points
     /// before were never due. `until` is checked for a running timer only; a suspended one that was moved past it
     /// completes when it is resumed.
-    private static func rescheduled(_ step: Step, _ target: RescheduleTarget?) throws(TimerRefusal) -> Int64 {
+    private static func rescheduled(_ step: borrowing Step, _ target: RescheduleTarget?) throws(TimerRefusal) -> Int64 {
         guard let target else { preconditionFailure("a reschedule comes with its target") }
         let rules = step.rules
         let keepsRemaining = step.progress.state == .suspended && rules.effectiveResume == .remaining
@@ -357,8 +356,6 @@ extension Scheduler {
         // The instants that a schedule names do not move with `due`.
         if step.grid.namesInstants || rules.grace != nil { return due }
         let reached = min(step.now.milliseconds(on: rules.clock), rules.lastDue(step.now))
-        var grid = step.grid
-        grid.goOn(from: due)
-        return grid.latest(from: due, through: reached).due
+        return step.grid.goingOn(from: due).latest(from: due, through: reached).due
     }
 }

@@ -105,14 +105,15 @@ extension Scheduler {
         let grid = Grid(rules(slot), book, progress)
         guard progress.state == .running else { return UpcomingFires(grid, from: nil, now, count: 0) }
         if grid.rules.grace != nil {
-            return UpcomingFires(grid, from: expected(slot, grid, progress, now), now, count: Int64(count))
+            let due = expected(slot, grid, progress, now)
+            return UpcomingFires(grid, from: due, now, count: Int64(count))
         }
         let left = grid.rules.maxFires.map { $0 - progress.firesSinceActivation } ?? .max
         return UpcomingFires(grid, from: progress.due, now, count: min(Int64(count), left))
     }
 
     /// Returns the next instant at which a watchdog that has a schedule expects a kick.
-    private func expected(_ slot: SlotIndex, _ grid: Grid, _ progress: TimerProgress, _ now: Now) -> Int64? {
+    private func expected(_ slot: SlotIndex, _ grid: borrowing Grid, _ progress: TimerProgress, _ now: Now) -> Int64? {
         if progress.isPlanned, progress.flags.contains(.awaiting), grid.rules.misses == 1, progress.due > now.wall {
             return progress.due
         }
@@ -128,7 +129,8 @@ extension Scheduler {
         let grid = Grid(rules, book)
         let due = try Self.firstDue(grid, now)
         if rules.grace != nil {
-            return UpcomingFires(grid, from: grid.expected(after: now.wall), now, count: Int64(count))
+            let due = grid.expected(after: now.wall)
+            return UpcomingFires(grid, from: due, now, count: Int64(count))
         }
         return UpcomingFires(grid, from: due, now, count: min(Int64(count), rules.maxFires ?? .max))
     }
@@ -140,7 +142,7 @@ extension Scheduler {
 
     /// Returns the first due instant of a timer activated at `now`; throws when there is none, or none within
     /// `until`.
-    static func firstDue(_ grid: Grid, _ now: Now) throws(TimerRefusal) -> Int64 {
+    static func firstDue(_ grid: borrowing Grid, _ now: Now) throws(TimerRefusal) -> Int64 {
         if let zone = grid.rules.schedule.zone, grid.zone == nil {
             let name = String(decoding: zone, as: UTF8.self)
             throw .invalidSchedule(pointer: "/timeZone", reason: "there is no time zone `\(name)`")

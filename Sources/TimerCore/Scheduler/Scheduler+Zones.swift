@@ -68,7 +68,7 @@ extension Scheduler {
     /// already, or a client had moved it.
     ///
     /// - Parameter progress: the timer's progress, whose last change is that of the table.
-    func zonedDue(_ slot: SlotIndex, _ progress: TimerProgress, _ grid: Grid) -> Int64? {
+    func zonedDue(_ slot: SlotIndex, _ progress: TimerProgress, _ grid: borrowing Grid) -> Int64? {
         let known = max(table[slot].updatedAt, progress.lastFiredAt)
         guard progress.state == .running || progress.state == .suspended,
             progress.flags.isDisjoint(with: [.moved, .ownGrid]), progress.due > known

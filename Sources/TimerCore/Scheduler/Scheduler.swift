@@ -109,7 +109,10 @@ public struct Scheduler: ~Copyable {
     }
 
     /// Returns a timer's rules.
-    public func rules(_ slot: SlotIndex) -> TimerRules { layout(slot).rules }
+    public func rules(_ slot: SlotIndex) -> TimerRules {
+        let schedules = schedules
+        return withDefinition(slot) { Definition.checkedRules($0, schedules: schedules) }
+    }
 
     /// Returns the layout of a timer's definition.
     func layout(_ slot: SlotIndex) -> Definition.Layout {
@@ -126,11 +129,11 @@ public struct Scheduler: ~Copyable {
     /// Returns the rules of a definition that a client sent, as they are after a step at `now`.
     func rules(_ definition: Span<UInt8>, _ now: Now) -> TimerRules {
         guard Definition.lacksStart(definition) else {
-            return Definition.checkedLayout(definition, schedules: schedules).rules
+            return Definition.checkedRules(definition, schedules: schedules)
         }
         var begun = [UInt8](copying: definition)
         Definition.setStart(now.wall, in: &begun)
-        return Definition.checkedLayout(begun.span, schedules: schedules).rules
+        return Definition.checkedRules(begun.span, schedules: schedules)
     }
 
     /// Returns the position of the newest record about a timer: an answer that shows the timer waits until that

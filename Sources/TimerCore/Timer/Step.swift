@@ -1,5 +1,5 @@
 /// One step on one timer: what it changes, and the effects it yields, which share a version and an instant.
-struct Step {
+struct Step: ~Copyable {
     let slot: SlotIndex
     let now: Now
     var grid: Grid
