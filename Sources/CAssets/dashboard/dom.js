@@ -47,6 +47,13 @@ function hide(element, isHidden, next) {
   if (hadFocus && isHidden) next.focus();
 }
 
+// Moves an element to the end of another one; it keeps the focus.
+function shift(element, box) {
+  const hadFocus = element === document.activeElement;
+  box.append(element);
+  if (hadFocus) element.focus();
+}
+
 // Replaces an element's children where `key` says that they differ.
 function renew(element, key, children) {
   if (element.dataset.key === key) return;

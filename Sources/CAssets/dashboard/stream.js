@@ -234,6 +234,8 @@ const outage = {
     this.isOn = isOn;
     write($("gone-words"), words);
     $("gone").hidden = !isOn;
+    // The figures are hidden then, but the other servers may be reached.
+    shift($("cluster-open"), $(isOn ? "gone" : "health"));
     document.body.classList.toggle("gone", isOn);
     for (const id of ["new", "details-edit", "details-duplicate"]) $(id).disabled = isOn;
     changed();
