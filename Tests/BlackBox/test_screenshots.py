@@ -49,7 +49,7 @@ def fires(board):
 
 
 def take(page, server, folder):
-    """Both pictures of a server with a few timers, taken once its page has shown FIRES fires."""
+    """The pictures of a server with a few timers, taken once its page has shown FIRES fires."""
     page.size(*SIZE)
     page.prefers(reduced_motion="reduce")
     board = Dashboard(page, server.url).until_live()
@@ -63,6 +63,13 @@ def take(page, server, folder):
     for scheme in SCHEMES:
         page.prefers(color_scheme=scheme, reduced_motion="reduce")
         assert page.driver.save_screenshot(str(folder / f"dashboard-{scheme}.png"))
+    page.prefers(color_scheme="light", reduced_motion="reduce")
+    page.size(*PHONE, phone=True)
+    page.driver.refresh()
+    board.until_live().until_row("worker-7")
+    page.until(lambda: fires(board) >= FIRES and page.all("#due-strip button"), told="the figures are not read")
+    assert page.overflow() <= 0
+    assert page.driver.save_screenshot(str(folder / "dashboard-phone.png"))
 
 
 def show_part(page, board, part):
@@ -121,7 +128,7 @@ def check(folder):
         assert rows > SIZE[1] / 4, f"{path} is blank: {rows} different rows"
         assert min(corner) > 200 if scheme == "light" else max(corner) < 80, f"{path} is not {scheme}: {tuple(corner)}"
         assert path.stat().st_size < 200_000, path
-    for name in PARTS:
+    for name in ("phone", *PARTS):
         path = folder / f"dashboard-{name}.png"
         size, _, rows = look(path)
         assert size == (tuple(2 * length for length in PHONE) if name.endswith("phone") else SIZE), path
