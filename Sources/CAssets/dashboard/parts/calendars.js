@@ -40,6 +40,7 @@ const calendars = {
       if (calendar.name === name) link.setAttribute("aria-current", "true");
       return make("li", {}, link, make("small", {}, ` ${calendar.timeZone}`));
     }));
+    // A hidden form keeps what was typed for a calendar that was deleted: another one of that name is shown as it is.
     const isTyped = !this.form.hidden && this.open?.name === name && this.form.text.value !== this.text;
     if (this.all.has(name)) isTyped || this.edit(this.all.get(name));
     else if (this.open && !this.all.has(this.open.name)) this.form.hidden = true;
