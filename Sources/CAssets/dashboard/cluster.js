@@ -64,7 +64,8 @@ const cluster = {
     const roles = [number(nodes.length - standbys.length, "owner"), number(standbys.length, "standby")];
     const cold = standbys.filter(node => node.lag === null).length;
     const leaving = nodes.filter(node => node.leaving).length;
-    const trouble = [cold && `${cold} cold`, leaving && `${leaving} leaving`, missing && `${missing} missing`].filter(Boolean);
+    const notes = [cold && `${cold} cold`, leaving && `${leaving} leaving`, missing && `${missing} missing`];
+    const trouble = notes.filter(Boolean);
     const lag = Math.max(...standbys.map(node => milliseconds(node.lag) ?? -1));
     const open = $("cluster-open");
     open.hidden = !nodes.length;
