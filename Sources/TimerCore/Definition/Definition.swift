@@ -104,7 +104,7 @@ public enum Definition {
     /// Decodes a definition that was checked on its way in, or that `encode` has made; a schedule that `schedules` has
     /// is not read again.
     static func checkedLayout(_ bytes: Span<UInt8>, schedules: ScheduleCache?) -> Layout {
-        do throws(Unreadable) { return try read(bytes, schedules) } catch {
+        do throws(RulesCodec.Unreadable) { return try read(bytes, schedules) } catch {
             preconditionFailure("a definition is encoded by `encode`, or was checked on its way in")
         }
     }
@@ -112,34 +112,32 @@ public enum Definition {
     /// Decodes the rules of a definition that was checked on its way in, or that `encode` has made, and no other part.
     static func checkedRules(_ bytes: Span<UInt8>, schedules: ScheduleCache) -> TimerRules {
         var offset = (prefixCount(bytes) ?? 0) + createdAtCount
-        guard let (rules, _, _) = RulesCodec.read(bytes, &offset, schedules) else {
+        do throws(RulesCodec.Unreadable) { return try RulesCodec.read(bytes, &offset, schedules).rules } catch {
             preconditionFailure("a definition is encoded by `encode`, or was checked on its way in")
         }
-        return rules
     }
 
-    /// The error for bytes that are no whole definition. An optional layout in its place would be copied more often, which
-    /// cost a timer in a list 250 instructions.
-    private struct Unreadable: Error {}
-
-    private static func read(_ bytes: Span<UInt8>, _ schedules: ScheduleCache?) throws(Unreadable) -> Layout {
-        guard let prefix = prefixCount(bytes), let idCount = TimerID.keptCount(bytes, at: 1) else { throw Unreadable() }
+    private static func read(_ bytes: Span<UInt8>, _ schedules: ScheduleCache?) throws(RulesCodec.Unreadable) -> Layout {
+        guard let prefix = prefixCount(bytes), let idCount = TimerID.keptCount(bytes, at: 1) else {
+            throw RulesCodec.Unreadable()
+        }
         var offset = 1 + idCount
-        guard ByteCoding.read(bytes, &offset) != nil else { throw Unreadable() }
+        guard ByteCoding.read(bytes, &offset) != nil else { throw RulesCodec.Unreadable() }
         let labels = labelsStart(bytes, offset..<prefix)..<prefix
         offset = prefix
-        guard let createdAt = ByteCoding.readFixed(bytes, &offset, count: createdAtCount),
-            let (rules, hasPayload, hasWebhook) = RulesCodec.read(bytes, &offset, schedules)
-        else { throw Unreadable() }
+        guard let createdAt = ByteCoding.readFixed(bytes, &offset, count: createdAtCount) else {
+            throw RulesCodec.Unreadable()
+        }
+        let (rules, hasPayload, hasWebhook) = try RulesCodec.read(bytes, &offset, schedules)
         var webhook: Range<Int>?
         if hasWebhook {
             guard let count = ByteCoding.read(bytes, &offset), count > 0, count <= UInt64(bytes.count - offset) else {
-                throw Unreadable()
+                throw RulesCodec.Unreadable()
             }
             webhook = offset..<offset + Int(count)
             offset += Int(count)
         }
-        guard hasPayload == (offset < bytes.count) else { throw Unreadable() }
+        guard hasPayload == (offset < bytes.count) else { throw RulesCodec.Unreadable() }
         let payload = hasPayload ? offset..<bytes.count : nil
         return Layout(
             id: 1..<1 + idCount, labels: labels, prefixCount: prefix, createdAt: Int64(createdAt), rules: rules,
