@@ -65,8 +65,7 @@ extension Membership {
 
     /// Returns the node that has read most of the log, of those that may own it.
     private static func mostRead(of nodes: [ClusterNode]) -> ClusterNode? {
-        nodes.filter { !$0.isLeaving && $0.followed != nil }
-            .max { ($0.followed ?? 0, $1.url) < ($1.followed ?? 0, $0.url) }
+        nodes.filter(\.isFit).max { ($0.followed ?? 0, $1.url) < ($1.followed ?? 0, $0.url) }
     }
 
     /// Returns the node that is to own the log, as it is now: the chosen one, or another that may take its place.

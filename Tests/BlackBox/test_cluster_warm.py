@@ -122,6 +122,32 @@ def test_a_standby_that_compaction_overtook_keeps_no_deleted_timer(new_node, pos
     assert sum(api.get("/v1/stats").expect(200).json["timers"].values()) == 100
 
 
+def test_a_standby_that_has_rows_to_read_says_how_many(new_node):
+    """At any server, as of a beat: a standby reads what its last beat showed, so that it lacks what came since."""
+    first, second = new_node(), new_node()
+    warmed_up(second)
+
+    def lag(asked):
+        nodes = asked.client.get("/v1/cluster").expect(200).json["nodes"]
+        by_url = {node["url"]: (node["lagRows"], node["lagBytes"]) for node in nodes}
+        assert by_url[first.url] == (None, None)
+        return by_url.get(second.url, (None, None))  # a beat may be under way that shows the server
+
+    def measured():
+        return metric(second.client, "timerd_standby_lag_rows"), metric(second.client, "timerd_standby_lag_bytes")
+
+    for look in (lambda: lag(first), lambda: lag(second), measured):
+        def lacks_rows():
+            first.client.create(after="1h")
+            rows, stored = look()
+            return rows and stored >= rows
+        poll(lacks_rows)
+    for look in (lambda: lag(first), lambda: lag(second), measured):
+        poll(lambda: look() == (0, 0))
+    assert metric(second.client, "timerd_standby_warm") == metric(second.client, "timerd_standbys_fit") == 1
+    assert metric(first.client, "timerd_standbys_fit") == 1
+
+
 def test_a_cold_standby_reads_nothing_before_it_takes_over(new_node):
     first, second = new_node(), new_node("--standby", "cold")
     first.client.batch([{"id": f"t{n}", "after": "1h", "labels": {"of": "batch"}} for n in range(100)]).expect(200)

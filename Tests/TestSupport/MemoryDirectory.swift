@@ -52,10 +52,17 @@ package final class MemoryDirectory: ClusterDirectory {
                 entry.promised = max(entry.promised, beat.promised)
                 state.entries[beat.session] = entry
             }
-            let nodes = state.entries.values.filter { !$0.isEnded }.map(\.node).sorted { $0.session < $1.session }
+            let owner = store.owner
+            let nodes = state.entries.values.filter { !$0.isEnded }.map { entry in
+                var node = entry.node
+                node.unread = node.followed.map { followed in
+                    node.session == owner.session ? UnreadRows(count: 0, bytes: 0) : store.unread(after: followed)
+                }
+                return node
+            }
             return ClusterView(
-                isLive: isLive, nodes: nodes, owner: store.owner, end: store.end, format: state.format,
-                realtime: realtime())
+                isLive: isLive, nodes: nodes.sorted { $0.session < $1.session }, owner: owner, end: store.end,
+                format: state.format, realtime: realtime())
         }
     }
 

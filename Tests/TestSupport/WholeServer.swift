@@ -14,13 +14,14 @@ package final class WholeServer {
     /// A server that owns the log of `store`, or that has `place` among the servers that share it.
     ///
     /// - Parameters:
+    ///   - standby: whether the log is read while another process owns it.
     ///   - configure: changes how the API behaves.
     ///   - desks: make the desks for what another server answers.
     ///   - engine: how the engine behaves.
     package init(
         _ store: any LogStore = MemoryLogStore(), _ time: ManualTime = ManualTime(), place: (any ClusterPlace)? = nil,
-        forwardingBy desks: (any RequestDesks)? = nil, engine: EngineConfiguration = EngineConfiguration(),
-        configure: (inout APIConfiguration) -> Void = { _ in }
+        standby: StandbyKind = .cold, forwardingBy desks: (any RequestDesks)? = nil,
+        engine: EngineConfiguration = EngineConfiguration(), configure: (inout APIConfiguration) -> Void = { _ in }
     ) throws {
         self.time = time
         var configuration = APIConfiguration(listeners: [.tcp(host: "127.0.0.1", port: 0)])
@@ -28,8 +29,8 @@ package final class WholeServer {
         let recovery = Heartbeat(name: "recovery")
         api = try APIServer(configuration, recovery: recovery)
         service = try TimerService(
-            store: store, place: place, configuration: engine, alarm: ManualAlarm(time), timeSource: time,
-            recovery: recovery, report: { _ in })
+            store: store, place: place, standby: standby, configuration: engine, alarm: ManualAlarm(time),
+            timeSource: time, recovery: recovery, report: { _ in })
         service.start()
         api.start()
         api.serve(service, forwardingBy: desks)

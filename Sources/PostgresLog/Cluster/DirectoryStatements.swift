@@ -1,3 +1,5 @@
+import TimerLog
+
 /// The statements of a directory. Each is a transaction of its own.
 enum DirectoryStatements {
     static let join = PostgresStatement(
@@ -8,7 +10,8 @@ enum DirectoryStatements {
         ON CONFLICT (session) DO NOTHING
         """)
 
-    /// The live nodes are joined to the owner's row, so that an answer has a row in any case.
+    /// The live nodes are joined to the owner's row, so that an answer has a row in any case. The rows after each
+    /// standby's newest one are counted up to a bound; their sizes are known without reading data that is stored apart.
     static let beat = PostgresStatement(
         "timerd_beat",
         """
@@ -17,12 +20,17 @@ enum DirectoryStatements {
             leaving = $4::bool, followed = $5::bigint
           WHERE session = $1::bigint AND NOT ended RETURNING session)
         SELECT h.mine, o.epoch, o.session, h.format, h.clock,
-          n.session, n.beat, n.url, n.peer, n.reads, n.skew, n.leaving, n.followed, h.tail
+          n.session, n.beat, n.url, n.peer, n.reads, n.skew, n.leaving, n.followed, h.tail, u.count, u.bytes
         FROM timerd_owner o CROSS JOIN (SELECT EXISTS (SELECT 1 FROM me) AS mine,
             (SELECT convert_from(value, 'UTF8')::bigint FROM timerd_meta WHERE key = 'format') AS format,
             (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS clock,
             (SELECT last FROM timerd_log ORDER BY previous DESC LIMIT 1) AS tail) h
         LEFT JOIN timerd_node n ON NOT n.ended
+        CROSS JOIN LATERAL (SELECT CASE n.session WHEN $1::bigint THEN $5::bigint ELSE n.followed END) f(followed)
+        CROSS JOIN LATERAL (SELECT count(*), coalesce(sum(l.size), 0)::bigint FROM (
+            SELECT octet_length(data) AS size FROM timerd_log
+            WHERE previous >= f.followed AND f.followed >= 0 AND n.session <> o.session
+            ORDER BY previous LIMIT \(UnreadRows.most)) l) u(count, bytes)
         ORDER BY n.session
         """)
 

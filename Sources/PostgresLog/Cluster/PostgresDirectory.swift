@@ -71,6 +71,9 @@ public final class PostgresDirectory: ClusterDirectory {
                 node.isLeaving = beat.isLeaving
                 node.followed = beat.followed
             }
+            if node.followed != nil {
+                node.unread = UnreadRows(count: Int(found.integer(row, 14)), bytes: Int(found.integer(row, 15)))
+            }
             nodes.append(node)
         }
         return ClusterView(

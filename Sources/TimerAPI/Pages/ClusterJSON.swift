@@ -41,6 +41,8 @@ enum ClusterJSON {
         json.member("skewUs", node.skew.map { $0 / 1000 })
         json.member("followed", text: node.followed.map { EventID($0).text })
         json.member("lag", duration: isOwner ? nil : node.followed.map { _ in lag(of: node, in: map) })
+        json.member("lagRows", isOwner ? nil : node.unread.map { Int64($0.count) })
+        json.member("lagBytes", isOwner ? nil : node.unread.map { Int64($0.bytes) })
         json.endObject()
     }
 

@@ -134,7 +134,28 @@ struct MetricsText {
             Double(service.losses))
         single(
             "timerd_fenced_total", "counter", "Times that the log was taken from this server.", Double(place.fenced))
+        let map = place.map
+        single(
+            "timerd_standbys_fit", "gauge", "Servers to which the owner of the log can hand it over.",
+            Double(map?.fitStandbys ?? 0))
         guard let progress = service.standbyProgress else { return }
+        writeStandby(progress, map?.own?.unread)
+    }
+
+    private mutating func writeStandby(_ progress: StandbyProgress, _ unread: UnreadRows?) {
+        single(
+            "timerd_standby_warm", "gauge",
+            "1 while this standby has the timers in memory, 0 while it reads the log from its start.",
+            progress.isWhole ? 1 : 0)
+        if let unread {
+            single(
+                "timerd_standby_lag_rows", "gauge",
+                "Rows of the log, \(UnreadRows.most) at most, that this standby had not read at its last beat.",
+                Double(unread.count))
+            single(
+                "timerd_standby_lag_bytes", "gauge", "Bytes that the database stores for these rows.",
+                Double(unread.bytes))
+        }
         single(
             "timerd_standby_lag_seconds", "gauge",
             "For how long this standby has known of a change that it has not read.",

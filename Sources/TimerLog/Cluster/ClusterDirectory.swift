@@ -54,13 +54,17 @@ public struct ClusterNode: Sendable, Equatable {
     /// Position of the newest record that the node holds in memory: that a standby has read or, of the owner, that is
     /// durable. Nil where the node would have to read the whole log.
     public var followed: Int64?
+    /// The rows of the log after `followed`, as the directory counted them; nil where `followed` is nil or the directory
+    /// has counted nothing. The owner lacks none.
+    public var unread: UnreadRows?
 
     /// Makes a node; see the members.
     public init(
         session: Int64, beat: Int64 = 0, url: String, peer: String = "", reads: Int, skew: Int64? = nil,
-        isLeaving: Bool = false, followed: Int64? = nil
+        isLeaving: Bool = false, followed: Int64? = nil, unread: UnreadRows? = nil
     ) {
         self.followed = followed
+        self.unread = unread
         self.session = session
         self.beat = beat
         self.url = url
@@ -68,6 +72,26 @@ public struct ClusterNode: Sendable, Equatable {
         self.reads = reads
         self.skew = skew
         self.isLeaving = isLeaving
+    }
+
+    /// Whether the log can be handed over to the node, if it is not the owner.
+    public var isFit: Bool { !isLeaving && followed != nil }
+}
+
+/// The rows of the log that a standby had not read at its last beat.
+public struct UnreadRows: Sendable, Equatable {
+    /// The most rows that are counted: the directory counts them with each beat, on which a lease depends.
+    public static let most = 1000
+
+    /// The number of rows, each of which holds the records of a commit or a part of them; `most` means so many or more.
+    public var count: Int
+    /// The bytes of the counted rows' data, as they are stored.
+    public var bytes: Int
+
+    /// Makes a count; see the members.
+    public init(count: Int, bytes: Int) {
+        self.count = count
+        self.bytes = bytes
     }
 }
 

@@ -68,6 +68,12 @@ public struct ClusterMap: Sendable, Equatable {
         self.nodes = nodes
         self.owner = owner
     }
+
+    /// The node itself; nil until it has joined.
+    public var own: ClusterNode? { nodes.first { $0.session == session } }
+
+    /// The number of nodes to which the owner can hand the log over.
+    public var fitStandbys: Int { nodes.count { $0.session != owner?.session && $0.isFit } }
 }
 
 /// The time until which this process may show what it holds. May be read on any thread.

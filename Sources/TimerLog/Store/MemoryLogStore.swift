@@ -30,6 +30,15 @@ public final class MemoryLogStore: LogStore {
     /// Position of the newest record.
     package var end: Int64 { log.state.withLock { $0.head.last } }
 
+    /// Counts the rows after a position, up to `UnreadRows.most`.
+    package func unread(after position: Int64) -> UnreadRows {
+        log.state.withLock { state in
+            let first = (state.rows.lastIndex { $0.last <= position } ?? -1) + 1
+            let rows = state.rows[first...].prefix(UnreadRows.most)
+            return UnreadRows(count: rows.count, bytes: rows.reduce(0) { $0 + $1.data.count })
+        }
+    }
+
     /// Begins an epoch in which `session` alone may append. The log goes on after `position`.
     package func beginEpoch(session: Int64, after position: Int64) -> Barrier {
         log.state.withLock { $0.beginEpoch(session, after: position) }

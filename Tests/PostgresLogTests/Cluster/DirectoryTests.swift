@@ -36,10 +36,12 @@ struct DirectoryTests {
             }
         }
 
-        func beat(_ session: Int64, promised: Int64 = 0, skew: Int64? = nil, isLeaving: Bool = false) throws
-            -> ClusterView
-        {
-            try directory.beat(NodeBeat(session: session, promised: promised, skew: skew, isLeaving: isLeaving))
+        func beat(
+            _ session: Int64, promised: Int64 = 0, skew: Int64? = nil, isLeaving: Bool = false, followed: Int64? = nil
+        ) throws -> ClusterView {
+            try directory.beat(
+                NodeBeat(
+                    session: session, promised: promised, skew: skew, isLeaving: isLeaving, followed: followed))
         }
 
         func take(epoch: Int64, from: Int64, by session: Int64, clock: Int64 = 1 << 40) throws -> TakeOutcome {
@@ -206,6 +208,44 @@ struct DirectoryTests {
         let next = batch(after: barrier.position, count: 1, epoch: 2)
         #expect(new.append(next, epoch: 2) == .durable)
         #expect(try place.beat(0).end == next[0].last)
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `a view counts the rows that each standby has not read`(kind: Kind) throws {
+        let place = try Place(kind)
+        try place.join(1, 2, 3, 4)
+        let barrier = try place.taken(epoch: 0, from: 0, by: 1)
+        let store = try place.store(1)
+        _ = try store.open()
+        // Noise is stored as it is.
+        let rows = batch(after: barrier.position, count: 5, epoch: 1).map { row in
+            LogRow(first: row.first, last: row.last, previous: row.previous, epoch: row.epoch, data: noise(300))
+        }
+        #expect(store.append(rows, epoch: 1) == .durable)
+        // A beat of the owner may be older than its newest rows.
+        _ = try place.beat(1, followed: barrier.position)
+        _ = try place.beat(2, followed: rows[4].last)
+        _ = try place.beat(3)
+        func unread(_ view: ClusterView) -> [UnreadRows?] { view.nodes.map(\.unread) }
+        let none = UnreadRows(count: 0, bytes: 0)
+        // The node that beats is counted from what it reports with the beat.
+        let view = try place.beat(4, followed: rows[1].last)
+        #expect(unread(view) == [none, none, nil, UnreadRows(count: 3, bytes: 900)])
+        #expect(unread(try place.beat(4)) == [none, none, nil, nil])
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `no more rows are counted than the bound`(kind: Kind) throws {
+        let place = try Place(kind)
+        try place.join(1, 2)
+        let barrier = try place.taken(epoch: 0, from: 0, by: 1)
+        let store = try place.store(1)
+        _ = try store.open()
+        let rows = batch(after: barrier.position, count: UnreadRows.most + 1, epoch: 1)
+        #expect(store.append(rows, epoch: 1) == .durable)
+        func count(_ followed: Int64) throws -> Int? { try place.beat(2, followed: followed).nodes[1].unread?.count }
+        #expect(try count(barrier.position) == UnreadRows.most)
+        #expect(try count(rows[1].last) == UnreadRows.most - 1)
     }
 
     @Test(arguments: Kind.allCases)

@@ -9,7 +9,9 @@ import TimerService
 struct ClusterJSONTests {
     private static let nodes = [
         ClusterNode(session: 5, url: "http://a:1", reads: 1, skew: -1_500_000),
-        ClusterNode(session: 7, url: "http://b:1", reads: 1, isLeaving: true, followed: 1_764_000_000_000_001),
+        ClusterNode(
+            session: 7, url: "http://b:1", reads: 1, isLeaving: true, followed: 1_764_000_000_000_001,
+            unread: UnreadRows(count: 3, bytes: 900)),
     ]
 
     private func text(_ place: TestPlace? = nil, owns: Bool = false) throws -> String {
@@ -31,14 +33,17 @@ struct ClusterJSONTests {
         let text = try text(TestPlace(map), owns: owner == 5)
         let (first, second) = owner == 5 ? ("owner", "standby") : ("standby", "owner")
         let url = owner == 5 ? "http://a:1" : "http://b:1"
+        let unlagged = #""lag":null,"lagRows":null,"lagBytes":null"#
+        let lagging = #""lag":"0s","lagRows":3,"lagBytes":900"#
         #expect(text.hasPrefix(#"{"session":"5","url":"http://a:1","lease":"#), "\(text)")
         #expect(text.contains(#""owner":{"session":"\#(owner)","url":"\#(url)","epoch":3},"head":"#), "\(text)")
         #expect(text.contains(#""head":null"#) == (owner == 7), "\(text)")
         #expect(
             text.hasSuffix(
-                #""nodes":[{"session":"5","url":"http://a:1","role":"\#(first)","leaving":false,"skewUs":-1500,"followed":null,"lag":null},"#
+                #""nodes":[{"session":"5","url":"http://a:1","role":"\#(first)","leaving":false,"skewUs":-1500,"followed":null,"lag":null,"#
+                    + #""lagRows":null,"lagBytes":null},"#
                     + #"{"session":"7","url":"http://b:1","role":"\#(second)","leaving":true,"skewUs":null,"#
-                    + #""followed":"0001764000000000001","lag":\#(owner == 7 ? "null" : #""0s""#)}]}"#),
+                    + #""followed":"0001764000000000001",\#(owner == 7 ? unlagged : lagging)}]}"#),
             "\(text)")
     }
 

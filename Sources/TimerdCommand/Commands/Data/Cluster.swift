@@ -18,7 +18,8 @@ struct ClusterStatus: ParsableCommand {
         commandName: "status",
         abstract: "Show the servers of a cluster, and which of them has the timers.",
         discussion: """
-            Any server of the cluster answers, a standby as well.
+            Any server of the cluster answers, a standby as well. ROWS counts the rows of the log that a standby has not \
+            read, up to \(UnreadRows.most).
 
               timerd cluster status
               timerd cluster status --json | jq -r '.nodes[].url'
@@ -40,12 +41,12 @@ enum ClusterText {
         let rows = cluster.objects("nodes").map { node in
             [
                 TextTable.Cell(node["url"]), TextTable.Cell(node["leaving"] == "true" ? "leaving" : node["role"]),
-                TextTable.Cell(lag(node)),
+                TextTable.Cell(lag(node)), TextTable.Cell(unreadRows(node)),
                 TextTable.Cell(node["skewUs"].flatMap { Int64($0) }.map { "\($0 / 1000) ms" }),
                 TextTable.Cell(node["session"] == session ? "asked" : ""),
             ]
         }
-        let table = TextTable(titles: ["SERVER", "ROLE", "LAG", "CLOCK", ""], narrowings: [])
+        let table = TextTable(titles: ["SERVER", "ROLE", "LAG", "ROWS", "CLOCK", ""], narrowings: [])
         let rest = cluster["owner"] == nil ? ["no server has the timers now"] : []
         return (table.lines(rows) + rest).joined(separator: "\n")
     }
@@ -54,6 +55,12 @@ enum ClusterText {
     private static func lag(_ node: JSONObject) -> String? {
         if node["role"] == "owner" { return nil }
         return node["lag"] ?? "cold"
+    }
+
+    /// Returns how many rows of the log a standby lacks; nil where that is not known.
+    private static func unreadRows(_ node: JSONObject) -> String? {
+        guard let rows = node["lagRows"].flatMap({ Int($0) }) else { return nil }
+        return rows < UnreadRows.most ? "\(rows)" : "\(rows)+"
     }
 }
 
