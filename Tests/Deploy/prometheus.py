@@ -34,15 +34,15 @@ def promtool(*arguments):
 
 
 class Prometheus:
-    """A context manager; the process ends with it. It scrapes `target` each second, and keeps what it read for the test."""
+    """A context manager; the process ends with it. It scrapes `targets` each second, and keeps what it read for the test."""
 
-    def __init__(self, target, token_file=None):
+    def __init__(self, *targets, token_file=None):
         self.directory = Path(tempfile.mkdtemp(prefix="prometheus-"))
         configuration = yaml.safe_load((DEPLOY / "prometheus.yaml").read_text())
         configuration["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
         configuration["rule_files"] = [str(DEPLOY / name) for name in configuration["rule_files"]]
         scrape, = configuration["scrape_configs"]
-        scrape["static_configs"] = [{"targets": [target]}]
+        scrape["static_configs"] = [{"targets": list(targets)}]
         if token_file:
             scrape["authorization"] = {"credentials_file": str(token_file)}
         (self.directory / "prometheus.yaml").write_text(yaml.safe_dump(configuration))

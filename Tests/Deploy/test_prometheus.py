@@ -10,6 +10,7 @@ import yaml
 
 from documents import blocks
 from keys import protected
+from postgres import Postgres
 from prometheus import DEPLOY, Prometheus, promtool
 from receiver import Answer, Receiver
 from server import ROOT, Server, run
@@ -25,7 +26,8 @@ OTHERS = {"kubelet_volume_stats_available_bytes", "kubelet_volume_stats_capacity
 
 # What the load makes alarm, and what a machine that is busy with other tests may.
 MEANT = {"TimerdWatchdogsStalled", "TimerdWebhookDeadLetters"}
-SLOW = {"TimerdFiresOverdue", "TimerdFiresLate", "TimerdLoopStalled", "TimerdCommitsSlow", "TimerdDown"}
+SLOW = {"TimerdFiresOverdue", "TimerdFiresLate", "TimerdLoopStalled", "TimerdCommitsSlow", "TimerdDown", "TimerdStandbyLagging",
+        "TimerdStandbyMissing"}
 
 
 def rules(name):
@@ -71,9 +73,18 @@ class Load:
             self.failure = failure
 
 
+def pair(stack, tokens):
+    """A server that has the timers of a database, and a warm standby that forwards to it."""
+    database = stack.enter_context(Postgres()).schema("pair")
+    flags = ["--store", database, "--migrate", "--token-file", tokens, "--cluster-listen", "127.0.0.1:0", "--cluster-token-file", tokens]
+    first, second = (stack.enter_context(Server(*flags, token=TOKEN)) for _ in range(2))
+    poll(lambda: second.client.get("/readyz").status == 200, timeout=DATA_TIMEOUT)
+    return first, second
+
+
 @pytest.fixture(scope="module")
 def scraped(tmp_path_factory):
-    """Prometheus, while it scrapes a server with tokens that is under load."""
+    """Prometheus, while it scrapes a server with tokens that is under load, and two servers that share a database."""
     tokens = tmp_path_factory.mktemp("token") / "token"
     tokens.write_text(TOKEN)
     with ExitStack() as stack:
@@ -82,7 +93,9 @@ def scraped(tmp_path_factory):
         good = stack.enter_context(Receiver(answer=Answer(200, {"Timer-Command": "reschedule=100ms"})))
         bad = stack.enter_context(Receiver(answer=500))
         load = stack.enter_context(Load(server.client, good.url(), bad.url()))
-        yield stack.enter_context(Prometheus(f"127.0.0.1:{server.port}", tokens))
+        first, second = pair(stack, tokens)
+        targets = [f"127.0.0.1:{each.port}" for each in (server, first, second)]
+        yield stack.enter_context(Prometheus(*targets, token_file=tokens))
         assert load.failure is None, load.failure
 
 
@@ -101,7 +114,7 @@ def test_a_read_key_scrapes_until_it_is_revoked(tmp_path):
         done = run("keys", "create", "prometheus", "--scope", "read", "--server", server.url, env={"TIMERD_TOKEN_FILE": str(tmp_path / "tokens")})
         assert done.returncode == 0, done
         (tmp_path / "timerd-key").write_text(done.stdout)
-        with Prometheus(f"127.0.0.1:{server.port}", tmp_path / "timerd-key") as prometheus:
+        with Prometheus(f"127.0.0.1:{server.port}", token_file=tmp_path / "timerd-key") as prometheus:
             def is_up(value):
                 return lambda: [sample["value"][1] for sample in prometheus.query('up{job="timerd"}')] == [value]
             poll(is_up("1"), timeout=DATA_TIMEOUT, pause=0.2)
