@@ -117,7 +117,8 @@ public enum Definition {
         }
     }
 
-    private static func read(_ bytes: Span<UInt8>, _ schedules: ScheduleCache?) throws(RulesCodec.Unreadable) -> Layout {
+    private static func read(_ bytes: Span<UInt8>, _ schedules: ScheduleCache?) throws(RulesCodec.Unreadable) -> Layout
+    {
         guard let prefix = prefixCount(bytes), let idCount = TimerID.keptCount(bytes, at: 1) else {
             throw RulesCodec.Unreadable()
         }
