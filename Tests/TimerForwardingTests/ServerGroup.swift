@@ -80,8 +80,8 @@ final class ServerGroup {
     }
 
     /// The number of streams and long polls that are open at a server.
-    func streams(of server: Int) throws -> Int {
-        let line = try ask(server, "GET", "/metrics").text.split(separator: "\n").first {
+    func streams(of server: Int, headers: String = "") throws -> Int {
+        let line = try ask(server, "GET", "/metrics", headers: headers).text.split(separator: "\n").first {
             $0.hasPrefix("timerd_streams ")
         }
         return line?.split(separator: " ").last.flatMap { Int($0) } ?? -1

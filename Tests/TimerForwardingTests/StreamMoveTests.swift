@@ -1,3 +1,4 @@
+import Platform
 import TestSupport
 import Testing
 import TimerAPI
@@ -15,9 +16,12 @@ import TimerLog
         private(set) var text = ""
         private(set) var isEnded = false
 
-        init(_ group: ServerGroup, _ server: Int, _ target: String, _ type: String = StreamMoveTests.ndjson) throws {
+        init(
+            _ group: ServerGroup, _ server: Int, _ target: String, _ type: String = StreamMoveTests.ndjson,
+            headers: String = ""
+        ) throws {
             client = RawClient(port: try group.port(of: server))
-            client.send("GET \(target) HTTP/1.1\r\nHost: localhost\r\nAccept: \(type)\r\n\r\n")
+            client.send("GET \(target) HTTP/1.1\r\nHost: localhost\r\nAccept: \(type)\r\n\(headers)\r\n")
             head = try #require(client.head())
             try #require(head.status == 200)
         }
@@ -219,6 +223,39 @@ import TimerLog
             for server in 0..<3 { group.publish(to: server) }
             #expect(reader.readToEnd())
             #expect(reader.text.contains("deleted"), "\(reader.text)")
+        }
+    }
+
+    /// Makes a key that may read; returns its id, and the header line that a client sends with it.
+    private func key(_ group: ServerGroup, _ root: String) throws -> (id: String, header: String) {
+        let made = try group.ask(0, "POST", "/v1/keys", #"{"name":"reader","scopes":["read"]}"#, headers: root)
+        try #require(made.status == 201, "\(made.text)")
+        func value(_ name: String) throws -> Substring {
+            let start = try #require(made.text.firstRange(of: "\"\(name)\":\"")).upperBound
+            return made.text[start...].prefix { $0 != "\"" }
+        }
+        return (String(try value("id")), "Authorization: Bearer \(try value("secret"))\r\n")
+    }
+
+    @Test(arguments: 0..<3) func `a stream and a long poll whose key is revoked meanwhile end`(server: Int) throws {
+        let token = "a-token-of-this-test"
+        let root = "Authorization: Bearer \(token)\r\n"
+        var access = AccessSettings()
+        access.tokens = [Array(token.utf8)]
+        try serve(configure: { $1.access.publish(access) }) { group in
+            try #require(try group.ask(0, "PUT", "/v1/timers/t", #"{"after":"1h"}"#, headers: root).status == 201)
+            let key = try key(group, root)
+            let reader = try Reader(group, server, "/v1/events?since=0", headers: key.header)
+            try reader.read(until: "activated")
+            let poll = RawClient(port: try group.port(of: server))
+            poll.send("GET /v1/timers/t/wait?timeout=10m&since=0 HTTP/1.1\r\nHost: localhost\r\n\(key.header)\r\n")
+            try eventually("both wait") { try group.streams(of: 0, headers: root) == 2 }
+            group.drop()
+            try group.move(to: 1)
+            try #require(try group.ask(1, "DELETE", "/v1/keys/\(key.id)", headers: root).status == 204)
+            for server in 0..<3 { group.publish(to: server) }
+            #expect(reader.readToEnd(), "\(reader.text)")
+            #expect(poll.head()?.status == 401)
         }
     }
 

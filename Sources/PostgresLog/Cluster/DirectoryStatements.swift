@@ -29,7 +29,7 @@ enum DirectoryStatements {
         CROSS JOIN LATERAL (SELECT CASE n.session WHEN $1::bigint THEN $5::bigint ELSE n.followed END) f(followed)
         CROSS JOIN LATERAL (SELECT count(*), coalesce(sum(l.size), 0)::bigint FROM (
             SELECT octet_length(data) AS size FROM timerd_log
-            WHERE previous >= f.followed AND f.followed >= 0 AND n.session <> o.session
+            WHERE previous >= f.followed AND f.followed >= 0 AND n.session IS DISTINCT FROM o.session
             ORDER BY previous LIMIT \(UnreadRows.most)) l) u(count, bytes)
         ORDER BY n.session
         """)
