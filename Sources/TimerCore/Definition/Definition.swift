@@ -77,7 +77,7 @@ public enum Definition {
 
     /// Whether the whole definition `bytes` has a recurrence that begins with the step which takes it.
     static func lacksStart(_ bytes: Span<UInt8>) -> Bool {
-        RulesCodec.lacksStart(bytes, at: (prefixCount(bytes) ?? 0) + createdAtCount)
+        RulesCodec.lacksStart(bytes, at: rulesStart(bytes))
     }
 
     /// Writes the start of a recurrence that begins with this step, which is at the wall instant, into its encoded
@@ -86,6 +86,9 @@ public enum Definition {
         guard let prefix = prefixCount(bytes.span) else { return }
         RulesCodec.setStart(wall, in: &bytes, at: prefix + createdAtCount)
     }
+
+    /// Returns where the rules of the whole definition `bytes` begin: after its prefix and the instant it was made.
+    static func rulesStart(_ bytes: Span<UInt8>) -> Int { (prefixCount(bytes) ?? 0) + createdAtCount }
 
     /// Returns how many bytes namespace, id and labels take; nil when `bytes` are no definition.
     public static func prefixCount(_ bytes: Span<UInt8>) -> Int? {
@@ -111,7 +114,7 @@ public enum Definition {
 
     /// Decodes the rules of a definition that was checked on its way in, or that `encode` has made, and no other part.
     static func checkedRules(_ bytes: Span<UInt8>, schedules: ScheduleCache) -> TimerRules {
-        var offset = (prefixCount(bytes) ?? 0) + createdAtCount
+        var offset = rulesStart(bytes)
         do throws(RulesCodec.Unreadable) { return try RulesCodec.read(bytes, &offset, schedules).rules } catch {
             preconditionFailure("a definition is encoded by `encode`, or was checked on its way in")
         }
@@ -125,6 +128,8 @@ public enum Definition {
         var offset = 1 + idCount
         guard ByteCoding.read(bytes, &offset) != nil else { throw RulesCodec.Unreadable() }
         let labels = labelsStart(bytes, offset..<prefix)..<prefix
+        // A label without a key would be a trace context once it is written again.
+        guard labels.isEmpty || bytes[labels.lowerBound] != traceMark else { throw RulesCodec.Unreadable() }
         offset = prefix
         guard let createdAt = ByteCoding.readFixed(bytes, &offset, count: createdAtCount) else {
             throw RulesCodec.Unreadable()
@@ -160,12 +165,12 @@ public enum Definition {
 
     /// Whether the whole definition `bytes` is a watchdog's, without decoding the rest.
     static func isWatchdog(_ bytes: Span<UInt8>) -> Bool {
-        RulesCodec.isWatchdog(bytes, at: (prefixCount(bytes) ?? 0) + createdAtCount)
+        RulesCodec.isWatchdog(bytes, at: rulesStart(bytes))
     }
 
     /// Returns the name of the calendar in the whole definition `bytes`, without decoding the rest; nil for none.
     public static func calendarName(_ bytes: Span<UInt8>) -> CalendarName? {
-        RulesCodec.calendarName(bytes, at: (prefixCount(bytes) ?? 0) + createdAtCount)
+        RulesCodec.calendarName(bytes, at: rulesStart(bytes))
     }
 
     /// Returns how many of `bytes` the timer's name takes: namespace and id in their kept form.
@@ -182,8 +187,7 @@ public enum Definition {
     /// Whether a client set both definitions alike, whenever either timer was made and whatever trace context either
     /// keeps.
     static func isSame(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-        let (leftPrefix, rightPrefix) = (prefixCount(left) ?? 0, prefixCount(right) ?? 0)
-        let (leftRest, rightRest) = (leftPrefix + createdAtCount, rightPrefix + createdAtCount)
+        let (leftRest, rightRest) = (rulesStart(left), rulesStart(right))
         guard left.count - leftRest == right.count - rightRest, leftRest <= left.count else { return false }
         return haveSameName(left, right)
             && equal(left.extracting(labels(left)), right.extracting(labels(right)))
@@ -279,7 +283,7 @@ extension Definition {
 
     /// Reads the traits of the whole definition `bytes`, without decoding the rest.
     static func traits(_ bytes: Span<UInt8>) -> Traits {
-        guard let traits = RulesCodec.traits(bytes, at: (prefixCount(bytes) ?? 0) + createdAtCount) else {
+        guard let traits = RulesCodec.traits(bytes, at: rulesStart(bytes)) else {
             preconditionFailure("the table holds only definitions that decode: they are checked on the way in")
         }
         return traits

@@ -116,7 +116,7 @@ public struct TraceContext: Sendable, Hashable {
 /// it.
 extension Definition {
     /// The byte that begins the entry, in place of a key's length.
-    private static let traceMark: UInt8 = 0
+    static let traceMark: UInt8 = 0
 
     /// Returns where the first label begins in the labels at `run`: after the trace context, if there is one.
     static func labelsStart(_ bytes: Span<UInt8>, _ run: Range<Int>) -> Int {

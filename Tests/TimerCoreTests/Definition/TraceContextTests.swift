@@ -7,6 +7,7 @@ import Testing
 extension Definition {
     fileprivate static func keepsTrace(_ bytes: [UInt8]) -> Bool { keepsTrace(bytes.span) }
     fileprivate static func trace(_ bytes: [UInt8]) -> TraceContext? { trace(bytes.span) }
+    fileprivate static func isWhole(_ bytes: [UInt8]) -> Bool { isWhole(bytes.span) }
     fileprivate static func isSame(_ left: [UInt8], _ right: [UInt8]) -> Bool { isSame(left.span, right.span) }
 }
 
@@ -128,6 +129,22 @@ struct TraceContextTests {
         let labels = Definition.labels(bytes.span)
         #expect(labels.isEmpty)
         #expect(Definition.trace(bytes) == nil)
+    }
+
+    @Test func `a second entry in place of the first label makes it no definition`() throws {
+        let context = try #require(Self.context()).kept
+        for labels in [[], [("a", "b")]] {
+            var bytes = Bench.definition("t", rules(.after(100)), labels: labels)
+            Definition.setTrace(context, in: &bytes)
+            #expect(Definition.isWhole(bytes))
+            // A label whose key is empty would begin with the mark of a trace context.
+            let run = Definition.labelRun(bytes.span) ?? 0..<0
+            let entry = [0, UInt8(context.count)] + context
+            var head: [UInt8] = []
+            ByteCoding.append(UInt64(entry.count + run.count), to: &head)
+            bytes.replaceSubrange(Definition.nameCount(bytes.span)..<run.lowerBound, with: head + entry)
+            #expect(!Definition.isWhole(bytes))
+        }
     }
 }
 
