@@ -118,9 +118,11 @@ def test_a_server_that_is_stopped_hands_over_first(forwarder):  # noqa: F811
 def test_the_command_line_shows_who_lags(forwarder):  # noqa: F811
     first, second = forwarder(), forwarder("--standby", "cold")
     status = run("cluster", "status", "--server", second.url).stdout.splitlines()
-    assert status[0].split() == ["SERVER", "ROLE", "LAG", "ROWS", "CLOCK"]
-    lags = {line.split()[0]: line.split()[2] for line in status[1:]}
-    assert lags[second.url] == "cold" and lags[first.url] != "cold"
+    assert status[0].split() == ["SERVER", "ROLE", "EPOCH", "LAG", "ROWS", "CLOCK"]
+    shown = {line.split()[0]: line.split()[1:4] for line in status[1:]}
+    assert shown[second.url] == ["standby", "-", "cold"]
+    epoch = first.client.get("/v1/cluster").json["owner"]["epoch"]
+    assert shown[first.url] == ["owner", str(epoch), "-"]
 
 
 def test_without_a_server_that_has_read_the_timers_nothing_is_handed_over(forwarder):  # noqa: F811

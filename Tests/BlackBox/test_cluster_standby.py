@@ -86,7 +86,7 @@ def test_each_server_shows_the_cluster(pair):
 def test_the_command_line_shows_the_cluster(pair):
     first, second = pair
     status = run("cluster", "status", "--server", second.url).stdout.splitlines()
-    assert status[0].split() == ["SERVER", "ROLE", "LAG", "ROWS", "CLOCK"] and len(status) == 3
+    assert status[0].split() == ["SERVER", "ROLE", "EPOCH", "LAG", "ROWS", "CLOCK"] and len(status) == 3
     rows = {line.split()[0]: line.split()[1] for line in status[1:]}
     assert rows == {first.url: "owner", second.url: "standby"}
 

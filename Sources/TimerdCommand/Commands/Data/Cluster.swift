@@ -18,8 +18,8 @@ struct ClusterStatus: ParsableCommand {
         commandName: "status",
         abstract: "Show the servers of a cluster, and which of them has the timers.",
         discussion: """
-            Any server of the cluster answers, a standby as well. ROWS counts the rows of the log that a standby has not \
-            read, up to \(UnreadRows.most).
+            Any server of the cluster answers, a standby as well. EPOCH, of the owner, counts how often the log has \
+            changed hands. ROWS counts the rows of the log that a standby has not read, up to \(UnreadRows.most).
 
               timerd cluster status
               timerd cluster status --json | jq -r '.nodes[].url'
@@ -38,15 +38,17 @@ enum ClusterText {
     /// Returns a line for each server.
     static func status(_ cluster: JSONObject) -> String {
         guard let session = cluster["session"] else { return "this server is alone: it shares its store with no other" }
+        let epoch = cluster.object("owner")?["epoch"]
         let rows = cluster.objects("nodes").map { node in
             [
                 TextTable.Cell(node["url"]), TextTable.Cell(node["leaving"] == "true" ? "leaving" : node["role"]),
+                TextTable.Cell(node["role"] == "owner" ? epoch : nil),
                 TextTable.Cell(lag(node)), TextTable.Cell(unreadRows(node)),
                 TextTable.Cell(node["skewUs"].flatMap { Int64($0) }.map { "\($0 / 1000) ms" }),
                 TextTable.Cell(node["session"] == session ? "asked" : ""),
             ]
         }
-        let table = TextTable(titles: ["SERVER", "ROLE", "LAG", "ROWS", "CLOCK", ""], narrowings: [])
+        let table = TextTable(titles: ["SERVER", "ROLE", "EPOCH", "LAG", "ROWS", "CLOCK", ""], narrowings: [])
         let rest = cluster["owner"] == nil ? ["no server has the timers now"] : []
         return (table.lines(rows) + rest).joined(separator: "\n")
     }
