@@ -92,11 +92,18 @@ enum RequestCheck {
         return !bytes.isEmpty
     }
 
+    /// Whether a value has no control character but tabs. Without a way out of the loop the compiler checks 32 bytes at
+    /// once.
     private static func isValue(_ bytes: Span<UInt8>) -> Bool {
+        var faults: UInt8 = 0
         for index in bytes.indices {
-            guard bytes[index] >= 0x20 && bytes[index] != 0x7F || bytes[index] == 0x09 else { return false }
+            let byte = bytes[index]
+            let isControl: UInt8 = byte < 0x20 ? 1 : 0
+            let isTab: UInt8 = byte == 0x09 ? 1 : 0
+            let isDelete: UInt8 = byte == 0x7F ? 1 : 0
+            faults |= isControl ^ isTab | isDelete
         }
-        return true
+        return faults == 0
     }
 
     private static func isHostByte(_ byte: UInt8) -> Bool {

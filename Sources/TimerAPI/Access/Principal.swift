@@ -125,11 +125,16 @@ enum ConstantTime {
     /// Whether two texts are the same. The time taken is that of all of `left`, which is compared with itself where the
     /// lengths differ.
     static func equals(_ left: [UInt8], _ right: ArraySlice<UInt8>) -> Bool {
-        let isAsLong = left.count == right.count
         let bytes = left.span
-        let others = isAsLong ? right.span : bytes
-        var difference: UInt8 = isAsLong ? 0 : 1
-        for index in bytes.indices { difference |= bytes[index] ^ others[index] }
+        let isAsLong = left.count == right.count
+        return isSame(bytes, isAsLong ? right.span : bytes) && isAsLong
+    }
+
+    /// Whether two texts of the same length are the same. The compiler compares 32 bytes at once.
+    private static func isSame(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        var difference: UInt8 = 0
+        for index in left.indices { difference |= left[index] ^ right[index] }
         return difference == 0
     }
 }
