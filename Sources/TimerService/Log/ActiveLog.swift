@@ -50,11 +50,11 @@ public final class ActiveLog: @unchecked Sendable {
         self.report = report
         let (store, head, deletedThrough) = (log.store, log.head, log.deletedThrough)
         let (oldest, bytes) = (log.oldest, log.bytes)
-        let (answered, lost) = (log.answered, log.lost)
+        let (answered, recent, lost) = (log.answered, log.recent, log.lost)
         engine = Engine(
             log.fold, answered, isShared: store.isShared, configuration: configuration, shared: shared, moved: moved,
             branchedAt: head.branchedAt, lost: lost)
-        hub = EventHub(head: head.last)
+        hub = EventHub(head: head.last, recent)
         self.store = store
         secret = head.secret
         tail = LogTail(head)

@@ -18,6 +18,8 @@ struct RecoveredLog: ~Copyable {
     var fold: LogFold
     /// The answers that are live.
     let answered: IdempotencyTable
+    /// The newest rows, which a standby has kept; none after a read from the start of the log.
+    let recent: RecentRows
     /// The greatest position and version that were read and that the log may have lost.
     let lost: HighWaterMark
 
@@ -74,7 +76,7 @@ extension RecoveredLog {
     ) {
         self.init(
             store: store, head: head, deletedThrough: deletedThrough, oldest: oldest, bytes: log.bytes,
-            records: log.fold.records, fold: log.fold, answered: log.answered, lost: log.lost)
+            records: log.fold.records, fold: log.fold, answered: log.answered, recent: log.recent, lost: log.lost)
     }
 }
 

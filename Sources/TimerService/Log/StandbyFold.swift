@@ -39,6 +39,8 @@ struct StandbyFold: ~Copyable {
     private(set) var answered: IdempotencyTable
     /// The newest row that was folded.
     private var newest: LogRow?
+    /// The newest rows that were folded since the end of the log was reached, for streams of clients of the next owner.
+    private(set) var recent = RecentRows(after: 0)
     /// The number of rounds since the fold began.
     private var rounds = 0
     /// Elapsed nanoseconds at which the newest row was folded; nil where they are not known.
@@ -163,7 +165,17 @@ struct StandbyFold: ~Copyable {
             throw error
         }
         (newest, readAt) = (row, round.elapsed)
-        if isWhole { for answer in fold.takeAnswers() { answered.note(answer) } }
+        guard isWhole else { return }
+        for answer in fold.takeAnswers() { answered.note(answer) }
+        keep(row)
+    }
+
+    /// Keeps the row among the newest ones.
+    private mutating func keep(_ row: LogRow) {
+        // Events may be missing before and in a condensed row.
+        if BatchHeader.kind(of: row) == .condensed { return recent = RecentRows(after: row.last) }
+        recent.append(row)
+        recent.drop(downTo: RecentRows.capacityBytes)
     }
 
     /// Whether `row` is a condensed row in the place of `newest` and rows before it.
@@ -189,6 +201,7 @@ struct StandbyFold: ~Copyable {
     private mutating func begin() {
         fold = Self.emptyFold(secret, configuration)
         answered = IdempotencyTable(configuration)
+        recent = RecentRows(after: 0)
         (newest, rounds, isWhole, lookedAt) = (nil, 0, false, .min)
     }
 
@@ -196,16 +209,19 @@ struct StandbyFold: ~Copyable {
     private mutating func becomeWhole() {
         if isWhole { return fold.indexFolded() }
         isWhole = true
+        recent = RecentRows(after: head)
         fold.foldOn(deadLetters: configuration.deliveries.deadLetters)
         for answer in fold.takeAnswers().sorted(by: LogFold.AnswerPlace.isOlder) { answered.note(answer) }
     }
 
     /// Forgets what the owner has forgotten by now without a record of it: answers and dead letters whose time is over.
+    /// Called while no new rows come, so it drops the newest rows but a few as well, as the owner does.
     ///
     /// Time counts from the clock of the newest row, so that a calendar that is wrong here makes nothing forgotten.
     ///
     /// - Parameter elapsed: nanoseconds on the clock of the rounds.
     mutating func forget(at elapsed: Int64) {
+        recent.drop(downTo: RecentRows.restingBytes)
         guard isWhole, let base = fold.lastBase else { return }
         let passed = readAt.map { max(0, elapsed - $0) } ?? 0
         let wall = base.now.wall + passed / 1_000_000

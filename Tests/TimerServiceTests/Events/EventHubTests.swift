@@ -25,7 +25,7 @@ struct EventHubTests {
 
     @Test func `above its capacity the oldest rows go`() throws {
         let size = 1 << 20
-        let count = EventHub.capacityBytes / size
+        let count = RecentRows.capacityBytes / size
         let rows = chain(after: 100, count: count + 5, bytes: size)
         for row in rows { hub.publish([row]) }
         #expect(hub.floor == rows[4].last)
@@ -36,7 +36,7 @@ struct EventHubTests {
     }
 
     @Test func `what shrank holds a few of the newest rows, and takes more`() throws {
-        let size = EventHub.restingBytes / 4
+        let size = RecentRows.restingBytes / 4
         let rows = chain(after: 100, count: 20, bytes: size)
         hub.publish(Array(rows[..<19]))
         hub.shrink()
@@ -48,14 +48,14 @@ struct EventHubTests {
     }
 
     @Test func `the newest row stays, however large`() throws {
-        let rows = chain(after: 100, count: 2, bytes: EventHub.capacityBytes + 1)
+        let rows = chain(after: 100, count: 2, bytes: RecentRows.capacityBytes + 1)
         for row in rows { hub.publish([row]) }
         #expect(hub.rows(after: 110)?.rows == [rows[1]])
         #expect(hub.rows(after: 100) == nil)
     }
 
     @Test func `thousands of rows pass through`() throws {
-        let rows = chain(after: 100, count: 3000, bytes: EventHub.capacityBytes / 500)
+        let rows = chain(after: 100, count: 3000, bytes: RecentRows.capacityBytes / 500)
         for row in rows {
             hub.publish([row])
             #expect(hub.rows(after: row.previous)?.rows == [row])

@@ -11,47 +11,8 @@ struct StandbyFoldTests {
 
     private let store = MemoryLogStore()
 
-    /// A standby's fold of the store's log.
-    private final class Standby {
-        private var fold: StandbyFold
-        private let configuration: EngineConfiguration
-        private let store: MemoryLogStore
-        /// How often the fold has begun again, by cause.
-        private(set) var breaks: [StandbyBreak: Int] = [:]
-
-        init(_ store: MemoryLogStore, _ configuration: EngineConfiguration) throws {
-            fold = StandbyFold(secret: try #require(store.secret), configuration)
-            (self.store, self.configuration) = (store, configuration)
-        }
-
-        func round(at elapsed: Int64? = 0, while goesOn: () -> Bool = { true }) throws -> StandbyFold.Round {
-            let round = try fold.round(at: elapsed, store.makeFollower(), while: goesOn)
-            if case .broken(let cause) = round { breaks[cause, default: 0] += 1 }
-            return round
-        }
-
-        func forget(at elapsed: Int64) { fold.forget(at: elapsed) }
-
-        var head: Int64 { fold.head }
-        var isWhole: Bool { fold.isWhole }
-        var lost: HighWaterMark { fold.lost }
-        var answered: IdempotencyTable { fold.answered }
-        var hasTakenAnswers: Bool { fold.fold.answers.isEmpty }
-        var highestVersion: Int64 { fold.fold.highestVersion }
-        var deadDeliveries: Int { fold.fold.scheduler.deadDeliveries }
-        var copy: SchedulerCopy { SchedulerCopy(fold.fold.scheduler) }
-        var ids: [String] { copy.timers.keys.sorted() }
-
-        /// Returns the fold, and begins another.
-        func end() throws -> StandbyFold {
-            var ended = StandbyFold(secret: try #require(store.secret), configuration)
-            swap(&ended, &fold)
-            return ended
-        }
-    }
-
-    private func standby(_ configuration: EngineConfiguration = EngineConfiguration()) throws -> Standby {
-        try Standby(store, configuration)
+    private func standby(_ configuration: EngineConfiguration = EngineConfiguration()) throws -> ManualStandby {
+        try ManualStandby(store, configuration)
     }
 
     private func rows() throws -> [LogRow] { try TestSupport.rows(of: store.makeFollower()) }
