@@ -331,3 +331,16 @@ def test_a_ring_shows_the_part_that_is_left(board, own, page):
     own.client.command("timer-ring", "suspend").expect(200)
     board.until_row("timer-ring", state="suspended", text="left")
     assert "s" in board.rows()["timer-ring"]["text"]
+
+
+def test_no_row_of_the_feed_is_a_button_without_a_name(board, page):
+    """During a burst, which here does not end, only the rows in sight are drawn with each event."""
+    page.run("""
+        feed.tick = () => {};
+        const at = new Date().toISOString();
+        for (let fire = 1; fire <= 150; fire += 1) {
+            feed.take({at, type: "fired", timer: `burst-${fire}`, fire, reason: "manual"});
+        }
+        feed.render(false)""")
+    assert page.barriers() == []
+    assert board.feed()[:150] == [("fired", f"burst-{fire}") for fire in range(150, 0, -1)]

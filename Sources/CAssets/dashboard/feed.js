@@ -52,9 +52,12 @@ const feed = {
     const events = this.events.slice(-FEED_LENGTH).reverse();
     const items = this.box.children;
     while (items.length > events.length) this.box.lastChild.remove();
+    const filled = items.length;
     while (items.length < events.length) this.box.append(clone("event"));
-    const drawn = isWhole ? events : events.slice(0, this.reach);
-    drawn.forEach((event, index) => this.fill(items[index], event));
+    events.forEach((event, index) => {
+      // A new item is filled wherever it is: a button must not be without a name.
+      if (isWhole || index < this.reach || index >= filled) this.fill(items[index], event);
+    });
   },
 
   fill(item, event) {
