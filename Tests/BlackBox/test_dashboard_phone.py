@@ -14,6 +14,20 @@ SPILL = """
     const [box, ...parts] = [...arguments].map(css => document.querySelector(css).getBoundingClientRect());
     return Math.max(...parts.map(({top, bottom}) => Math.max(box.top - top, bottom - box.bottom)))"""
 
+# The widths of a button, in pixels, at which the mark at its end is not in the line of the character before it.
+WIDTHS_OF_A_LONE_MARK = """
+    const button = document.querySelector(arguments[0]), text = button.firstChild, end = text.data.length;
+    const top = place => {
+        const range = document.createRange();
+        range.setStart(text, place);
+        range.setEnd(text, place + 1);
+        return range.getBoundingClientRect().top;
+    };
+    return [...Array(320).keys()].map(less => 380 - less).filter(width => {
+        button.style.width = `${width}px`;
+        return top(end - 1) > top(end - 3);
+    })"""
+
 
 @pytest.fixture
 def phone(page):
@@ -68,3 +82,10 @@ def test_a_server_that_is_gone_is_told_without_covering_anything(phone, own):
         <= phone.run("return document.querySelector('#search').getBoundingClientRect().top")
     assert board.connection() != "live" and phone.barriers() == [] and phone.overflow() <= 0
     phone.shot("dashboard-gone-phone")
+
+
+def test_the_end_of_a_due_filter_stays_beside_its_text(phone, own):
+    phone.size(390, 844, phone=True)
+    Dashboard(phone, own.url, "/#due=1800000000000-1800003600000").until_live()
+    phone.one("#due-only")
+    assert phone.overflow() <= 0 and phone.run(WIDTHS_OF_A_LONE_MARK, "#due-only") == []

@@ -61,6 +61,9 @@ function renew(element, key, children) {
   element.replaceChildren(...children());
 }
 
+// The end of a button that ends a filter. No line begins between its space and the word before.
+const CLOSE = "\u00a0✕";
+
 const capital = text => text[0].toUpperCase() + text.slice(1);
 const count = (number, one, more = `${one}s`) => `${number.toLocaleString()} ${number === 1 ? one : more}`;
 const pairs = labels => Object.entries(labels).map(([key, value]) => `${key}=${value}`);

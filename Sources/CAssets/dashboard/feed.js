@@ -48,7 +48,7 @@ const feed = {
     write(missed, this.isPaused ? `${this.missed.toLocaleString()} new` : "");
     $("feed-pause").setAttribute("aria-pressed", this.isPaused);
     hide($("feed-only"), !this.only, $("feed-pause"));
-    write($("feed-only"), `Only ${this.only} ✕`);
+    write($("feed-only"), `Only ${this.only}${CLOSE}`);
     const events = this.events.slice(-FEED_LENGTH).reverse();
     const items = this.box.children;
     while (items.length > events.length) this.box.lastChild.remove();

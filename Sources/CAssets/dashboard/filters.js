@@ -28,7 +28,7 @@ function filter() {
   }
   const bucket = timeline.box.children[timeline.index] ?? $("due-within");
   hide($("due-only"), !store.range, bucket);
-  if (store.range) write($("due-only"), `Only due ${store.range.map(instant).join(" to ")} ✕`);
+  if (store.range) write($("due-only"), `Only due ${store.range.map(instant).join(" to ")}${CLOSE}`);
   const others = [store.text, store.label, store.states.size, store.only].filter(Boolean).length;
   hide($("due-all"), !store.range || !others, store.range ? $("due-only") : bucket);
   const set = others + (store.range ? 1 : 0);
