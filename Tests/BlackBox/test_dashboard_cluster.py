@@ -129,3 +129,13 @@ def test_a_server_that_dies_goes_from_the_list_and_another_serves(page, pair):
     assert figure(page) == "1 owner, no standby, 1 missing!"
     board.until_live()
     assert page.all("#health #cluster-open") and page.run("return document.activeElement.id") == "cluster-open", "the focus is lost"
+
+
+def test_a_standby_says_that_a_list_could_not_be_read(page, pair):
+    page.expect(LOST)
+    board = Dashboard(page, pair[1].url, "/#view=deliveries")
+    refused = "nswers for the timer; nothing could be read"
+    page.until(lambda: refused in board.text("#connection") and refused in board.text("#deliveries-note"),
+               told=f"{board.text('#connection')}, {board.text('#deliveries-note')}")
+    change = "return api.json('v1/timers', {method: 'POST', body: '{}'}).catch(({sentence}) => sentence)"
+    assert page.run(change).endswith("nswers for the timer; nothing was changed.")

@@ -1,9 +1,13 @@
 // Requests to the server, and the problems that it answers with.
 
+// The end of a detail that says what became of a change. The server has it for requests of every kind.
+const OUTCOME = /; (nothing was changed|whether the change was made is not known)$/;
+
 // A request that failed, with the members of the server's problem; status 0 where the server was not reached.
 class Problem extends Error {
-  constructor(status, members) {
-    super(members.detail ?? `the server answered ${status}`);
+  constructor(status, members, isRead = false) {
+    const detail = members.detail ?? `the server answered ${status}`;
+    super(isRead ? detail.replace(OUTCOME, "; nothing could be read") : detail);
     Object.assign(this, members, {status});
   }
 
@@ -24,8 +28,11 @@ const api = {
   kept: 0,
 
   // Sends a request and returns a good response; throws a `Problem` for any other. After a 401 another credential is
-  // asked for, with which the request is sent again. A request that brings a `token` only tries that.
-  async open(path, {method = "GET", body, headers = {}, signal, token, keepalive, limitMs = 20000, cache} = {}) {
+  // asked for, with which the request is sent again. A request that brings a `token` only tries that. A POST that
+  // changes nothing has `isRead`.
+  async open(path, request = {}) {
+    const {method = "GET", body, headers = {}, signal, token, keepalive, limitMs = 20000, cache} = request;
+    const {isRead = method === "GET"} = request;
     if (body) headers["Content-Type"] = "application/json";
     const size = keepalive && body ? body.length : 0;
     for (;;) {
@@ -50,7 +57,7 @@ const api = {
       if (date) clock.learn(date, date + 1000, sent, Date.now());
       if (response.ok) return response;
       if (response.status !== 401 || token) {
-        throw new Problem(response.status, await response.json().catch(() => ({})));
+        throw new Problem(response.status, await response.json().catch(() => ({})), isRead);
       }
       await access.ask(credential);
     }
