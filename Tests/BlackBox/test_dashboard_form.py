@@ -5,6 +5,7 @@ import shlex
 import subprocess
 
 import pytest
+from selenium.webdriver.common.keys import Keys
 
 from browser import PHONE
 from dashboard import Dashboard, board, own  # noqa: F401
@@ -41,7 +42,7 @@ def in_form(page, name):
 
 
 def until_preview(page, length=5):
-    page.until(lambda: len(page.all("#preview li")) == length, told="no preview")
+    page.until(lambda: len(page.all("#create .preview:not([aria-busy=true]) li")) == length, told="no preview")
     return [item.text for item in page.all("#preview li")]
 
 
@@ -174,3 +175,48 @@ def test_the_form_fits_on_a_phone(page, own):
     until_preview(page)
     assert page.barriers() == [] and page.overflow("#create") <= 0 and page.overflow() <= 0
     page.shot("dashboard-form-phone")
+
+
+def preview_of(page):
+    """What the form shows of the next fires: whether they are asked for, the words, and how many fires can be seen."""
+    return tuple(page.run("""
+        const box = document.querySelector("#create .preview");
+        const isSeen = part => part.checkVisibility({visibilityProperty: true});
+        const seen = css => [...box.querySelectorAll(css)].filter(isSeen);
+        const words = seen("p > *").map(part => part.textContent).filter(Boolean);
+        return [box.ariaBusy === "true", words.join(": "), seen("li").length]"""))
+
+
+@pytest.mark.thorough
+def test_a_preview_of_the_former_choices_is_not_shown(page, board, own):
+    page.expect("status of 409")
+    own.client.create(id="taken", after="1h")
+    board.new_timer("every", every="1h")
+    page.until(lambda: "every hour" in page.one("#preview-plain").text)
+    until_preview(page)
+    board.delay("v1/schedules/preview")
+    board.set_field("id", "taken")
+    board.until_delayed()
+    assert page.one("#preview-plain").text.startswith("every hour"), "an id hides the fires, which do not depend on it"
+    board.set_field("every", "2h")
+    assert preview_of(page) == (True, "Asking for the next fires…", 0) and page.barriers() == []
+    board.submit()
+    page.until(lambda: board.text("#create-form-id-error"))
+    assert preview_of(page) == (False, "The next fires will be shown here.", 0), "a preview is awaited"
+    board.set_field("every", "3h")
+    board.release()
+    page.until(lambda: preview_of(page) == (False, "Next fires: every 3 hours", 5), told=f"{preview_of(page)}")
+
+
+@pytest.mark.thorough
+def test_the_preview_of_another_timer_is_not_shown_in_the_form(page, board):
+    board.new_timer("every", every="1h")
+    until_preview(page)
+    board.keys(Keys.ESCAPE)
+    board.delay("v1/schedules/preview")
+    board.new_timer("cron")
+    board.until_delayed()
+    assert preview_of(page) == (True, "Asking for the next fires…", 0)
+    board.release()
+    shown = (False, "Next fires: every weekday at 09:00, UTC", 5)
+    page.until(lambda: preview_of(page) == shown, told=f"{preview_of(page)}")

@@ -69,6 +69,7 @@ const editor = {
     showKind();
     this.showShell();
     $("create").showModal();
+    renewPreview();
     preview();
   },
 
@@ -179,6 +180,24 @@ function stopPreview() {
   previewing?.abort();
 }
 
+const previewBox = $("preview").parentElement;
+
+// Hides the fires that are shown until those of the form are there. Their place stays, so that nothing moves.
+function renewPreview() {
+  write($("preview-word"), "Asking for the next fires…");
+  previewBox.ariaBusy = true;
+}
+
+function showPreview(word = "The next fires will be shown here.", plain = "", items = []) {
+  write($("preview-word"), word);
+  write($("preview-plain"), plain);
+  $("preview").replaceChildren(...items);
+  previewBox.ariaBusy = false;
+}
+
+// Whether the fires depend on a field.
+const isOfFires = input => !/^(id|labels|payload|webhook)\b/.test(pathOf(input));
+
 async function preview() {
   stopPreview();
   previewing = new AbortController();
@@ -186,15 +205,16 @@ async function preview() {
   const kind = form.kind.value;
   clearErrors(form);
   let fires = [];
-  let plain = "";
-  let word = "";
+  let plain;
+  let word;
   try {
     editor.request();
     if (form[kind].value) {
       const {webhook, ...body} = definition();
       // The secrets of a timer that is changed are not here, so its webhook is judged when it is sent.
-      const options = {method: "POST", body: JSON.stringify(editor.task.id ? body : {...body, webhook}), signal};
-      ({fires, description: plain = ""} = await api.json("v1/schedules/preview?count=5&describe=true", options));
+      const text = JSON.stringify(editor.task.id ? body : {...body, webhook});
+      const options = {method: "POST", body: text, signal, isRead: true};
+      ({fires, description: plain} = await api.json("v1/schedules/preview?count=5&describe=true", options));
       word = form.start.value ? "Next fires, were it activated now" : "Next fires";
       if (kind === "watchdog") word = fires.length ? "Kicks are expected" : "It fires when it is not kicked.";
     }
@@ -202,10 +222,8 @@ async function preview() {
     if (signal.aborted) return;
     showErrors(form, problem);
   }
-  write($("preview-word"), word || "The next fires will be shown here.");
-  write($("preview-plain"), plain);
   const zone = usedFields(form).find(input => pathOf(input) === "timeZone")?.value.trim();
-  $("preview").replaceChildren(...fireItems(fires, zone || undefined));
+  showPreview(word, plain, fireItems(fires, zone || undefined));
 }
 
 // Shows the fields of the chosen kind alone, and those of a new timer for a new timer alone.
@@ -215,8 +233,9 @@ function showKind() {
   for (const label of form.querySelectorAll("[data-new]")) label.parentElement.hidden = editor.task.id !== null;
 }
 
-form.oninput = () => {
+form.oninput = event => {
   showKind();
+  if (!event || isOfFires(event.target)) renewPreview();
   editor.showShell();
   clearTimeout(previewTimer);
   previewTimer = setTimeout(preview, 250);
@@ -243,6 +262,7 @@ form.onsubmit = async event => {
     if (!isOpen()) return toast(`${name}: ${problem.sentence}`, true);
     if (problem.type === "/problems/timer-exists") problem.pointer = "/id";
     showErrors(form, problem);
+    if (previewBox.ariaBusy === "true") showPreview();
     form.querySelector("[aria-invalid]")?.focus();
   } finally {
     if (editor.task === task) $("create-submit").disabled = false;
