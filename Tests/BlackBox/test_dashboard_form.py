@@ -5,6 +5,7 @@ import shlex
 import subprocess
 
 import pytest
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from browser import PHONE
@@ -220,3 +221,41 @@ def test_the_preview_of_another_timer_is_not_shown_in_the_form(page, board):
     board.release()
     shown = (False, "Next fires: every weekday at 09:00, UTC", 5)
     page.until(lambda: preview_of(page) == shown, told=f"{preview_of(page)}")
+
+
+@pytest.mark.thorough
+def test_the_button_keeps_its_place_while_the_preview_is_asked_for(page, board):
+    """A click that is under way when the dialog gets shorter would fall beside it."""
+    page.expect(r"/v1/schedules/preview\S* .*status of 400")
+    board.new_timer("every", every="never")
+    page.until(lambda: board.text("#create-form-every-error"))
+    place = "const {top, left} = document.querySelector('#create-submit').getBoundingClientRect(); return [top, left]"
+    shown = page.run(place)
+    board.delay("v1/schedules/preview")
+    board.set_field("every", "nevermore")
+    board.until_delayed()
+    assert page.run(place) == shown and board.text("#create-form-every-error")
+    board.release()
+
+
+@pytest.mark.thorough
+def test_a_click_beside_the_form_keeps_it_open(page, board, own):
+    own.client.create(id="seen", after="1h")
+    board.until_row("seen")
+
+    def click_beside():
+        mouse = ActionChains(page.driver, duration=0)
+        mouse.w3c_actions.pointer_action.move_to_location(3, 3)
+        mouse.click()
+        mouse.perform()
+        assert page.run("return clicked") in ("create", "details"), "the click is not on what surrounds a dialog"
+
+    page.run("addEventListener('click', event => { window.clicked = event.target.id }, true)")
+    board.new_timer("every", every="90m")
+    click_beside()
+    assert page.run("return document.querySelector('#create').open") and in_form(page, "every") == "90m"
+    board.keys(Keys.ESCAPE)
+    board.click('#rows [data-timer="seen"] b')
+    page.until(lambda: page.run("return document.querySelector('#details').open"))
+    click_beside()
+    page.until(lambda: not page.all("dialog[open]"), told="a click beside the sheet does not close it")

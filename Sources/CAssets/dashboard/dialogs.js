@@ -50,7 +50,8 @@ function moveToasts() {
 function dressDialog(dialog) {
   new MutationObserver(moveToasts).observe(dialog, {attributeFilter: ["open"]});
   dialog.addEventListener("click", event => {
-    const isOutside = event.target === dialog && dialog !== $("token");
+    // A form stays open with what was entered: a click may miss a button that moves.
+    const isOutside = event.target === dialog && !dialog.querySelector("form");
     if (isOutside || event.target.closest("[data-close]")) dialog.close();
   });
 }

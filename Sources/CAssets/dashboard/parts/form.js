@@ -69,6 +69,7 @@ const editor = {
     showKind();
     this.showShell();
     $("create").showModal();
+    clearErrors(form);
     renewPreview();
     preview();
   },
@@ -203,10 +204,10 @@ async function preview() {
   previewing = new AbortController();
   const {signal} = previewing;
   const kind = form.kind.value;
-  clearErrors(form);
   let fires = [];
   let plain;
   let word;
+  let failure = null;
   try {
     editor.request();
     if (form[kind].value) {
@@ -220,8 +221,11 @@ async function preview() {
     }
   } catch (problem) {
     if (signal.aborted) return;
-    showErrors(form, problem);
+    failure = problem;
   }
+  // The errors that are shown stay until now: without them the dialog is shorter, and a click at its end would miss.
+  clearErrors(form);
+  if (failure) showErrors(form, failure);
   const zone = usedFields(form).find(input => pathOf(input) === "timeZone")?.value.trim();
   showPreview(word, plain, fireItems(fires, zone || undefined));
 }
