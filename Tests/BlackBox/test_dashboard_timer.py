@@ -274,6 +274,9 @@ def test_late_next_fires_of_an_earlier_version_are_dropped(page, board, own):
 @pytest.mark.thorough
 def test_an_answer_that_is_no_json_is_told(page, board, own):
     own.client.create(id="job", every="1h")
+    # A read that the list began is not asked for again.
+    is_read = "const timer = store.timers.get('job'); return Boolean(timer) && !isBehind(timer) && !reading.size"
+    page.until(lambda: page.run(is_read), told="the list has not read the timer")
     page.run("""
         const {open} = api;
         api.open = async (path, options) => path === "v1/timers/job" ? new Response("<p>Sorry</p>") : open.call(api, path, options);
