@@ -16,7 +16,7 @@ extension ClusterModel {
         case giveUp(Int)
         /// A row that is durable is shown, as the lease is valid again.
         case show(Int)
-        // What clients and operators do.
+        // The requests of clients and operators.
         case append(Int)
         case handOver(Int)
         case leave(Int)
@@ -25,7 +25,7 @@ extension ClusterModel {
         case holdWork(Int)
         case pause(Int)
         case kill(Int)
-        // What a fault leaves open.
+        // Parts of a statement that a fault has left open.
         case resume(Int)
         /// A statement reads its snapshot, is committed, or is answered.
         case plan(Int, ModelServer.Lane)

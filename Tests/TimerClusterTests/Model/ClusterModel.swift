@@ -70,7 +70,7 @@ struct ClusterModel {
     var claimed: (position: Int64, session: Int64) = (0, 0)
     /// The number of rows and of acknowledged ones when the log was last looked at.
     var checked = (rows: 0, acknowledged: 0)
-    /// What went wrong, once something has.
+    /// The promise that is broken; nil while none is.
     var broken: String?
     /// Events that the exploration is to have come across.
     var seen: Set<Milestone> = []

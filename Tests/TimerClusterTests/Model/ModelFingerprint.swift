@@ -137,7 +137,7 @@ extension Membership {
         "isDropping",
         "isReleasing", "handOver", "ownerLeaves", "isFenced", "reportedEnd", "reconciledAt",
     ]
-    /// Those on which no step depends but reports, and those that stay the same.
+    /// The properties on which no step depends but reports, and those that stay the same.
     static let passedOver: Set = [
         "timing", "profile", "newSession", "steps", "isUnreachable", "isSkewReported", "missing", "announced",
         "ownedElsewhere",

@@ -39,7 +39,7 @@ struct ModelServer {
         enum Task: Hashable {
             case idle
             case appending
-            /// Nothing was written, and the end of the log is read to find out why.
+            /// The append wrote nothing, and the end of the log is read to find out why.
             case looking
             /// The outcome is unknown: the epoch is read, a further one begun, and then the rows are read.
             case settling, reopening
