@@ -27,7 +27,7 @@ extension Engine {
             Upkeep(
                 restarts: restarts, head: batch.head, wall: instant().wall,
                 liveRecords: scheduler.count + idempotency.count + keys.count + calendars.count,
-                liveBytes: scheduler.definitionBytes + idempotency.answerBytes + keys.count * Self.keyBytes
+                liveBytes: scheduler.definitionBytes + idempotency.answerBytes + keys.count * Engine.keyBytes
                     + calendars.byteCount,
                 deliveryBytes: deliveryBytes,
                 carriedDeliveryBytes: carriedDeliveryBytes)

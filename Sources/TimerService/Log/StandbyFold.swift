@@ -172,7 +172,7 @@ struct StandbyFold: ~Copyable {
 
     /// Keeps the row among the newest ones.
     private mutating func keep(_ row: LogRow) {
-        // Events may be missing before and in a condensed row.
+        // A condensed row lacks events, and the rows that are kept follow each other.
         if BatchHeader.kind(of: row) == .condensed { return recent = RecentRows(after: row.last) }
         recent.append(row)
         recent.drop(downTo: RecentRows.capacityBytes)

@@ -172,7 +172,7 @@ extension ClusterModel {
         check()
     }
 
-    /// Lets a fault happen.
+    /// Injects a fault.
     private mutating func fail(_ action: Action) {
         left.faults -= 1
         switch action {

@@ -40,7 +40,7 @@ struct ModelExplorer {
         }
     }
 
-    /// Lets two servers start, one action after the other, until one serves and the other is fit to.
+    /// Starts two servers, one action after the other, until one serves and the other is fit to.
     private static func start(_ bounds: ClusterModel.Bounds, _ bug: ClusterModel.Bug) -> ClusterModel {
         if bounds.isCold { return ClusterModel(bounds, bug: bug) }
         var calm = bounds

@@ -20,7 +20,7 @@ struct StandbyHubTests {
         }
     }
 
-    /// Has another server take over what the standby has read, and returns its hub.
+    /// Starts another server from what the standby has read, and returns its hub.
     private func hub(of standby: ManualStandby, after rig: Rig) throws -> EventHub {
         rig.stop()
         let next = try Rig(store, time: rig.time, from: try standby.end())
