@@ -4,6 +4,12 @@ import TimerLog
 
 /// The interface between an engine and the committer: a batch goes one way, its outcome the other.
 extension Engine {
+    /// Notes that the batch is to answer one more request.
+    func noteRequest() {
+        batch.requests += 1
+        bell.gather(1)
+    }
+
     /// Takes the batch at hand.
     ///
     /// - Parameter empty: an empty batch, whose memory the next records are written into.

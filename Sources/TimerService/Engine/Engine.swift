@@ -86,6 +86,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var carriedDeliveryBytes = 0
     /// The closure that is called under the lock when deliveries are ready. Set before anything changes.
     var onReadyDeliveries: () -> Void = {}
+    /// The closure that is called once the engine is freed, on the thread that let go of it last.
+    var onFreed: () -> Void = {}
     /// The newest mark that is on disk and was written by this process.
     var mark = HighWaterMark()
     /// The highest version that this process gave or may not give again.
@@ -136,6 +138,12 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         if let branchedAt { restartFromClock(branchedAt) }
         if lost != HighWaterMark() { begin(above: lost) }
         take(&state)
+    }
+
+    deinit {
+        scheduler = Scheduler(secret: [])
+        idempotency = IdempotencyTable(maximum: 0)
+        onFreed()
     }
 
     /// Whether changes are taken now, and if not, why.
@@ -272,12 +280,6 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         if !batch.isEmpty { callCommitter() }
         if scheduler.hasReadyDeliveries(durable: shownHead) { onReadyDeliveries() }
         plan(now)
-    }
-
-    /// Notes that the batch is to answer one more request.
-    func noteRequest() {
-        batch.requests += 1
-        bell.gather(1)
     }
 
     private func callCommitter() {

@@ -57,11 +57,14 @@ final class Standby: Worker, @unchecked Sendable {
         var failures: Int64 = 0
         /// Nanoseconds since boot before which nothing is tried again after a failure.
         var pausedUntil: Int64 = 0
+        /// Nanoseconds since boot until which nothing is read, as the engine that this process had is still being freed;
+        /// nil where there is none.
+        var freesUntil: Int64?
         var progress = StandbyProgress()
 
         /// Begins a round, if one is asked for.
         mutating func beginRound(at now: Int64) -> Bool {
-            guard isReading, isAsked, now >= pausedUntil else { return false }
+            guard isReading, isAsked, now >= pausedUntil, now >= freesUntil ?? .min else { return false }
             (isAsked, isBusy) = (false, true)
             return true
         }
@@ -84,7 +87,7 @@ final class Standby: Worker, @unchecked Sendable {
         }
     }
 
-    private enum Work {
+    enum Work {
         case read, forget
     }
 
@@ -92,6 +95,9 @@ final class Standby: Worker, @unchecked Sendable {
     private static let pause: Int64 = 1_000_000_000
     /// The most nanoseconds from a failure to the next attempt.
     private static let longestPause: Int64 = 60_000_000_000
+    /// The most nanoseconds for which a dropped engine is waited for: a slow reader may hold it for long. Set before the
+    /// worker starts.
+    var longestFreeing: Int64 = 5_000_000_000
 
     private let state = Guarded(State())
     private var fold: StandbyFold?
@@ -132,18 +138,29 @@ final class Standby: Worker, @unchecked Sendable {
         return fold.take()
     }
 
-    /// Reads the log again, as another process has it now.
+    /// Reads the log again, as another process has it now, once the engine that this process had is freed: what is read
+    /// takes as much memory again.
     ///
-    /// - Parameter fold: the fold that goes on; nil: the log is read from its start.
-    func restart(_ fold: consuming StandbyFold? = nil) {
+    /// - Parameters:
+    ///   - fold: the fold that goes on; nil: the log is read from its start.
+    ///   - hadEngine: whether `engineWasFreed` is still to be called.
+    func restart(_ fold: consuming StandbyFold? = nil, hadEngine: Bool = false) {
         self.fold = fold.take()
         state.update { state in
+            state.freesUntil = hadEngine ? Clocks.boottime() + longestFreeing : nil
             let (end, breaks) = (state.progress.end, state.progress.breaks)
             state.progress = StandbyProgress(end: end)
             state.progress.breaks = breaks
             state.isReading = true
             state.ask(at: Clocks.boottime())
         }
+    }
+
+    /// Notes that the engine that this process had is freed.
+    func engineWasFreed() {
+        // Other threads allocated it, so that the allocator keeps it where this one can't have it.
+        ProcessUsage.trimMemory()
+        state.update { $0.freesUntil = nil }
     }
 
     func run() {
@@ -161,7 +178,7 @@ final class Standby: Worker, @unchecked Sendable {
     func stop() { state.update { $0.isStopped = true } }
 
     /// Waits for work, and returns it; nil once the worker is stopped.
-    private func nextWork() -> Work? {
+    func nextWork() -> Work? {
         while true {
             let found = state.wait(nanoseconds: Self.pause) { state -> Work?? in
                 if state.isStopped { return .some(nil) }

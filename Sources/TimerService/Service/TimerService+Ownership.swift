@@ -69,7 +69,8 @@ extension TimerService {
         dispatcher?.wake()
         feed.notify()
         discard(active)
-        standby?.restart()
+        standby?.restart(hadEngine: true)
+        active.engine.onFreed = { [weak standby] in standby?.engineWasFreed() }
     }
 
     /// Ends the log so that another process can have it: nothing that was begun is lost. Deliveries under way and streams

@@ -20,6 +20,7 @@ private final class OwnedLog: Sendable {
             store: log.seen(by: 2), place: ManualPlace(), standby: standby, configuration: EngineConfiguration(),
             alarm: ManualAlarm(owner.time), timeSource: owner.time,
             report: { [reports] event in reports.withLock { $0.append(event) } })
+        service.standby?.longestFreeing = .max / 2
         service.start()
     }
 
@@ -79,6 +80,22 @@ struct StandbyTests {
         #expect(owned.service.standbyProgress?.breaks == [:])
         #expect(try owned.takeOver().has("a"))
         owned.stop()
+    }
+
+    @Test func `what a server had is freed, or was waited for long enough, before it reads the log again`() throws {
+        let log = MemoryLogStore()
+        _ = log.beginEpoch(session: 1, after: 0)
+        let standby = Standby(
+            log.seen(by: 2), secret: try #require(log.secret), EngineConfiguration(), report: { _ in })
+        standby.read(through: 1)
+        standby.longestFreeing = .max / 2
+        standby.restart(hadEngine: true)
+        #expect(standby.nextWork() == .forget)
+        standby.engineWasFreed()
+        #expect(standby.nextWork() == .read)
+        standby.longestFreeing = 0
+        standby.restart(hadEngine: true)
+        #expect(standby.nextWork() == .read)
     }
 
     @Test func `a cold standby reads the log when it takes over`() throws {
