@@ -12,6 +12,8 @@ public struct ClusterState: Sendable, Equatable {
     public var owner: LogOwner?
     /// The instants, in nanoseconds since boot, since which standbys lack records that the log has, by their sessions.
     public var behind: [Int64: Int64] = [:]
+    /// Whether the directory does not answer, so that the state may be an old one.
+    public var isUnreachable = false
     /// Whether this node serves the log.
     public var isServing = false
     /// The newest row format that may be written; 0 until it is known.

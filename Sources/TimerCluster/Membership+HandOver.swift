@@ -96,10 +96,11 @@ extension Membership {
         self.handOver = handOver
     }
 
-    /// Ends a hand-over whose node has not read the log in time.
+    /// Ends a hand-over whose node has not read the log in time, or of which the directory does not tell that.
     mutating func expireHandOver(at now: ClusterInstant) {
         guard let limit = handOverLimit, limit <= now.boottime else { return }
-        endHandOver(.refused(.tooFarBehind))
+        let isAnswered = now.boottime - (lastView ?? 0) <= 2 * timing.beatInterval
+        endHandOver(.refused(isAnswered ? .tooFarBehind : .unreachable))
     }
 
     /// The instant by which the other node must have read the log; nil where none is waited for.

@@ -38,7 +38,7 @@ extension Membership {
         _ view: ClusterView, to beat: NodeBeat, sentAt sent: ClusterInstant, at now: ClusterInstant
     ) {
         guard phase == .member else { return }
-        isUnreachable = false
+        clusterState.isUnreachable = false
         guard view.isLive else {
             steps.append(.report(.sessionEnded(session: session)))
             endSession(.joining, at: now)

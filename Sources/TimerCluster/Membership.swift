@@ -41,7 +41,6 @@ public struct Membership: Sendable {
     var leaseEnd: Int64 = .min
     var isLeaseShown = false
     var hasLostLease = false
-    var isUnreachable = false
     /// Whether the node will stop soon (SIGTERM), so that it no longer takes the log.
     var isDraining = false
     /// Whether the calendar is off, and the others are right.
@@ -221,8 +220,8 @@ public struct Membership: Sendable {
         case (.leave, .done): departed(at: now)
         case (.join, .failed(let error)), (.beat, .failed(let error)), (.leave, .failed(let error)):
             nextCall = now.boottime + timing.pause
-            if !isUnreachable { steps.append(.report(.unreachable(error))) }
-            isUnreachable = true
+            if !clusterState.isUnreachable { steps.append(.report(.unreachable(error))) }
+            clusterState.isUnreachable = true
         case (.take(let order), let answer): tookOutcome(answer, of: order, at: now)
         case (.give(let order), let answer): gaveOutcome(answer, of: order, at: now)
         case (.end(let node), let answer): endAnswered(node, answer, at: now)

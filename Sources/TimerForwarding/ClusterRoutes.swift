@@ -40,6 +40,8 @@ package struct ClusterRoutes: Sendable, Equatable {
 package protocol RouteSource: Sendable {
     /// The nodes to which requests are forwarded now.
     var routes: Published<ClusterRoutes> { get }
+    /// Whether the routes may be old ones, as nobody can tell now who owns the log.
+    var isCutOff: Bool { get }
     /// Calls `body`, on any thread, whenever `routes` has changed.
     func observeRoutes(_ body: @escaping @Sendable () -> Void)
 }

@@ -9,6 +9,8 @@ package final class Forwarding: RequestDesks {
     let token: [UInt8]
     let waits = OwnerWaits()
     private let refused: @Sendable () -> Void
+    /// Whether a request found no server that answers, and none has answered since.
+    private let isUnanswered = Guarded(false)
     private let outcomes = Guarded([Int](repeating: 0, count: ForwardingOutcome.allCases.count))
 
     /// - Parameters:
@@ -21,7 +23,12 @@ package final class Forwarding: RequestDesks {
         self.refused = refused
     }
 
-    package var knowsOwner: Bool { source.routes.value.owner != nil }
+    package var knowsOwner: Bool {
+        source.routes.value.owner != nil && !(source.isCutOff && isUnanswered.withLock { $0 })
+    }
+
+    /// Notes whether the newest request that has ended found a server that answers.
+    func note(answered: Bool) { isUnanswered.withLock { $0 = !answered } }
 
     package func makeDesk(for handler: TimerHandler, on loop: Loop) -> any RequestDesk {
         ForwardingDesk(self, handler, loop)

@@ -155,7 +155,7 @@ struct HandOverTests {
         #expect(bench.membership.isHandingOver)
         bench.pass(milliseconds: 1)
         bench.wake()
-        #expect(bench.steps.contains(.handOverEnded(.refused(.tooFarBehind))))
+        #expect(bench.steps.contains(.handOverEnded(.refused(.unreachable))))
     }
 
     @Test func `a node that goes while it reads gets nothing`() {

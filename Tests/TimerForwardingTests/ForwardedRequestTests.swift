@@ -70,6 +70,17 @@ import TimerLog
         }
     }
 
+    @Test func `a server whose owner is gone is not ready, though the database does not tell it`() throws {
+        try serve { group in
+            func isReady() throws -> Bool { try group.ask(1, "GET", "/readyz").status == 200 }
+            try #expect(isReady())
+            group.killUnseen()
+            try #expect(isReady(), "no request has found that yet")
+            try #expect(group.ask(1, "GET", "/v1/timers").status == 503)
+            try #expect(!isReady())
+        }
+    }
+
     @Test func `a batch and a bulk command with a key are carried out once, whichever servers are asked`() throws {
         let body = Self.batch(30) + #"{"after":"5s"}"# + "\n" + #"{"after":"7s"}"# + "\n"
         func send(_ group: ServerGroup, _ server: Int, _ body: String) throws -> RawClient.Answer {

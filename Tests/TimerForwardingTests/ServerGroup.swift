@@ -1,6 +1,7 @@
 import HTTPServer
 import PeerHTTP
 import Platform
+import Synchronization
 import TestSupport
 import TimerAPI
 import TimerForwarding
@@ -77,6 +78,12 @@ final class ServerGroup {
     func drop() {
         servers[owner].whole.service.drop()
         for server in servers { server.source.routes.publish(.none) }
+    }
+
+    /// Ends the owner, of which nobody learns while the others can't ask.
+    func killUnseen() {
+        for server in servers { server.source.isOld.store(true, ordering: .relaxed) }
+        servers[owner].whole.stop()
     }
 
     /// The number of streams and long polls that are open at a server.

@@ -38,6 +38,7 @@ extension Problem {
             case .nobodyFit where url != nil: "the server has not read the timers, or is about to stop"
             case .nobodyFit: "no other server has read the timers"
             case .tooFarBehind: "the server did not read the newest changes in time"
+            case .unreachable: "the database does not answer"
             }
         return Problem(.noSuccessor, detail)
     }

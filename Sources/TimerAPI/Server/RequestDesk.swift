@@ -22,7 +22,7 @@ package protocol RequestDesk: AnyObject {
 
 /// The maker of the loops' desks, with their counts. May be used on any thread.
 package protocol RequestDesks: Sendable {
-    /// Whether a server is known that answers for the timers, other than this one.
+    /// Whether a server is known that answers for the timers, other than this one, as far as requests and the database tell.
     var knowsOwner: Bool { get }
     /// Requests by outcome, for the metrics.
     var counts: [(outcome: String, count: Int)] { get }

@@ -43,6 +43,8 @@ public enum HandOverRefusal: Error, Sendable, Equatable {
     case nobodyFit
     /// The other node did not read the rest of the log in time.
     case tooFarBehind
+    /// The directory did not answer in time.
+    case unreachable
 }
 
 /// The nodes of a cluster and the owner of the log, as one node knows them.

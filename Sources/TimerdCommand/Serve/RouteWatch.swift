@@ -1,5 +1,6 @@
 import HTTPServer
 import Platform
+import Synchronization
 import TimerCluster
 import TimerForwarding
 import TimerLog
@@ -13,6 +14,7 @@ final class RouteWatch: RouteSource {
     }
 
     let routes = Published(ClusterRoutes.none)
+    private let isUnreachable = Atomic<Bool>(false)
     private let isEnded = Guarded(false)
     private let observers = Guarded<[@Sendable () -> Void]>([])
 
@@ -21,6 +23,8 @@ final class RouteWatch: RouteSource {
     private static let longestPause = 0.5
     /// The time for which an address that was found is used, in nanoseconds.
     private static let freshness: Int64 = 10_000_000_000
+
+    var isCutOff: Bool { isUnreachable.load(ordering: .relaxed) }
 
     /// Begins to follow the state of the cluster as `loop` knows it.
     func start(_ loop: MembershipLoop) {
@@ -42,6 +46,7 @@ final class RouteWatch: RouteSource {
     func observeRoutes(_ body: @escaping @Sendable () -> Void) { observers.withLock { $0.append(body) } }
 
     private func update(_ clusterState: ClusterState, _ found: inout [String: Found]) {
+        isUnreachable.store(clusterState.isUnreachable, ordering: .relaxed)
         let now = Clocks.monotonic()
         found = found.filter { peer, _ in clusterState.nodes.contains { $0.peer == peer } }
         let destinations = clusterState.nodes.compactMap { node -> ClusterRoutes.Destination? in

@@ -139,7 +139,7 @@ extension Membership {
     ]
     /// The properties on which no step depends but reports, and those that stay the same.
     static let passedOver: Set = [
-        "timing", "profile", "newSession", "steps", "isUnreachable", "isSkewReported", "missing", "announced",
+        "timing", "profile", "newSession", "steps", "isSkewReported", "missing", "announced",
         "ownedElsewhere",
     ]
 
