@@ -26,6 +26,7 @@ const watch = {
   async run() {
     for (;;) {
       await untilShown();
+      await access.asking;
       const {signal} = this.visit = new AbortController();
       try {
         show("connecting", this.since === null ? "Loading" : "Connecting");
