@@ -11,7 +11,7 @@
 # the black-box tests with that mark are left out. Those marked `heavy` always are: `make test-heavy` runs them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-readonly WORKERS=${WORKERS:-4} EXAMPLES=${EXAMPLES:-10} MAY_REPEAT=2
+readonly WORKERS=${WORKERS:-5} EXAMPLES=${EXAMPLES:-10} MAY_REPEAT=2
 chosen='not heavy'
 [[ ${THOROUGH:-yes} == yes ]] || chosen+=' and not thorough'
 readonly chosen

@@ -21,7 +21,7 @@ from server import ROOT
 SCREENSHOTS = ROOT / ".build/screenshots"
 DESKTOP = (1280, 900)
 PHONE = (360, 740)
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 # The browser opens no connection of its own: no updates, no models, no look-ups, no proxy, and no name resolves.
 QUIET = """

@@ -86,7 +86,7 @@ def test_a_key_that_is_revoked_is_asked_for_again_and_the_place_is_kept(guarded,
     page.until(lambda: page.all("#details [data-command=suspend]"))
     api.delete(f"/v1/keys/{first['id']}").expect(204)
     page.until(lambda: "no longer takes the key write-key" in page.one("#token-error").text, told="the page does not ask again")
-    assert board.connection() == "waiting"
+    board.page.until(lambda: board.connection() == "waiting")
     api.command("job-1", "suspend").expect(200)
     sign_in(board, second["secret"]).until_live()
     page.until(lambda: "suspended" in page.one("#details dl").text and '"state": "suspended"' in page.one("#details pre").text)
