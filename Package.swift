@@ -139,7 +139,7 @@ for target in package.targets where target.type != .system && !cTargets.contains
         // are, still do.
         .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
     ]
-    // Optimised in debug builds too, with its assertions: half of what the Swift tests compute is here.
+    // Optimised in debug builds too, with its assertions: the Swift tests compute most of all here.
     if ["Primitives", "TimerCore"].contains(target.name) {
         target.swiftSettings?.append(
             .unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))

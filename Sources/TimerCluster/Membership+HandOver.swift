@@ -96,11 +96,10 @@ extension Membership {
         self.handOver = handOver
     }
 
-    /// Ends a hand-over whose node has not read the log in time, or of which the directory does not tell that.
+    /// Ends a hand-over whose node has not read the log in time, as far as is known.
     mutating func expireHandOver(at now: ClusterInstant) {
         guard let limit = handOverLimit, limit <= now.boottime else { return }
-        let isAnswered = now.boottime - (lastView ?? 0) <= 2 * timing.beatInterval
-        endHandOver(.refused(isAnswered ? .tooFarBehind : .unreachable))
+        endHandOver(.refused(clusterState.isUnreachable ? .unreachable : .tooFarBehind))
     }
 
     /// The instant by which the other node must have read the log; nil where none is waited for.

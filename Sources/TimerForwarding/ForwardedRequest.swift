@@ -114,7 +114,6 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         guard now - since < Self.longestWait else {
             let owner = handler.owner
             let isLost = isRepeat && !isRead
-            desk.forwarding.note(answered: false)
             desk.forwarding.count(isLost ? .unknown : .refused)
             return refuse(isLost ? .ownerUnreachable(owner: owner) : .elsewhere(owner: owner))
         }
@@ -153,7 +152,6 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
             call.cancel()
             return again()
         }
-        desk.forwarding.note(answered: true)
         ticket.isJudgedByOwner = true
         guard call.hasLength else { return beginStream(call) }
         stage = .answering

@@ -9,9 +9,13 @@ package final class Forwarding: RequestDesks {
     let token: [UInt8]
     let waits = OwnerWaits()
     private let refused: @Sendable () -> Void
-    /// Whether a request found no server that answers, and none has answered since.
-    private let isUnanswered = Guarded(false)
-    private let outcomes = Guarded([Int](repeating: 0, count: ForwardingOutcome.allCases.count))
+    private let outcomes = Guarded(Outcomes())
+
+    private struct Outcomes {
+        var counts = [Int](repeating: 0, count: ForwardingOutcome.allCases.count)
+        /// The outcome that was counted last.
+        var newest = ForwardingOutcome.answered
+    }
 
     /// - Parameters:
     ///   - source: the nodes to which requests are forwarded.
@@ -24,22 +28,25 @@ package final class Forwarding: RequestDesks {
     }
 
     package var knowsOwner: Bool {
-        source.routes.value.owner != nil && !(source.isCutOff && isUnanswered.withLock { $0 })
+        // Where the directory does not answer, the server that it named last may be gone.
+        source.routes.value.owner != nil && (!source.isCutOff || outcomes.withLock { $0.newest == .answered })
     }
-
-    /// Notes whether the newest request that has ended found a server that answers.
-    func note(answered: Bool) { isUnanswered.withLock { $0 = !answered } }
 
     package func makeDesk(for handler: TimerHandler, on loop: Loop) -> any RequestDesk {
         ForwardingDesk(self, handler, loop)
     }
 
     package var counts: [(outcome: String, count: Int)] {
-        outcomes.withLock { counts in ForwardingOutcome.allCases.map { ("\($0)", counts[$0.rawValue]) } }
+        outcomes.withLock { outcomes in ForwardingOutcome.allCases.map { ("\($0)", outcomes.counts[$0.rawValue]) } }
     }
 
     /// Counts one more request by its outcome.
-    func count(_ outcome: ForwardingOutcome) { outcomes.withLock { $0[outcome.rawValue] += 1 } }
+    func count(_ outcome: ForwardingOutcome) {
+        outcomes.withLock { outcomes in
+            outcomes.counts[outcome.rawValue] += 1
+            outcomes.newest = outcome
+        }
+    }
 
     /// Reports that another server does not take the token.
     func tokenWasRefused() { refused() }

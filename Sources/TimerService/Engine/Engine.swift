@@ -86,7 +86,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var carriedDeliveryBytes = 0
     /// The closure that is called under the lock when deliveries are ready. Set before anything changes.
     var onReadyDeliveries: () -> Void = {}
-    /// The closure that is called once the engine is freed, on the thread that let go of it last.
+    /// The closure that is called once the engine is freed, on the thread that let go of it last. Set when the
+    /// engine is dropped.
     var onFreed: () -> Void = {}
     /// The newest mark that is on disk and was written by this process.
     var mark = HighWaterMark()

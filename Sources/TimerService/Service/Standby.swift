@@ -58,7 +58,7 @@ final class Standby: Worker, @unchecked Sendable {
         /// Nanoseconds since boot before which nothing is tried again after a failure.
         var pausedUntil: Int64 = 0
         /// Nanoseconds since boot until which nothing is read, as the engine that this process had is still being freed;
-        /// nil where there is none.
+        /// nil once its memory was given back.
         var freesUntil: Int64?
         var progress = StandbyProgress()
 
@@ -157,11 +157,7 @@ final class Standby: Worker, @unchecked Sendable {
     }
 
     /// Notes that the engine that this process had is freed.
-    func engineWasFreed() {
-        // Other threads allocated it, so that the allocator keeps it where this one can't have it.
-        ProcessUsage.trimMemory()
-        state.update { $0.freesUntil = nil }
-    }
+    func engineWasFreed() { state.update { $0.freesUntil = $0.freesUntil.map { _ in .min } } }
 
     func run() {
         while let work = nextWork() {
@@ -195,6 +191,8 @@ final class Standby: Worker, @unchecked Sendable {
 
     /// Reads a round, and reports where it has come.
     private func read(_ fold: inout StandbyFold) {
+        // Other threads allocated the engine, so that the allocator keeps its memory where this one can't have it.
+        if state.withLock({ $0.freesUntil.take() }) != nil { ProcessUsage.trimMemory() }
         let now = Clocks.boottime()
         var round: StandbyFold.Round?
         do throws(StoreError) {
