@@ -266,7 +266,7 @@ struct MemoryRelease {
     var quietTime: Int64 = 5_000_000_000
 
     /// The appended bytes below which giving memory back is not worth it.
-    private static let leastBytes = 4 << 20
+    static let leastBytes = 4 << 20
 
     /// Whether there is memory worth giving back.
     var isWanted: Bool { bytes >= Self.leastBytes }

@@ -10,7 +10,10 @@ struct RestTests {
         rig.committer.quietTime = 1_000_000
         rig.start()
         let payload = [UInt8](repeating: UInt8(ascii: "1"), count: 200_000)
-        for number in 0..<25 { _ = try rig.create("t\(number)", TimerRules(.after(1000)), payload: payload) }
+        // The last of them is the first with which memory is given back: on a slow machine some would come after that.
+        for number in 0...MemoryRelease.leastBytes / payload.count {
+            _ = try rig.create("t\(number)", TimerRules(.after(1000)), payload: payload)
+        }
         try rig.settle()
         let head = rig.hub.head
         try eventually("all but a few rows are given back") { !rig.hub.holds(after: head - 20) }
