@@ -44,12 +44,15 @@ import Synchronization
 
     /// Takes the lock; waits while another thread holds it. Not recursive.
     public func lock() {
-        if unsafe pthread_mutex_trylock(mutex) == 0 { return }
+        if tryLock() { return }
         waiting.add(1, ordering: .relaxed)
         let result = unsafe pthread_mutex_lock(mutex)
         waiting.subtract(1, ordering: .relaxed)
         precondition(result == 0, "a lock is taken once by one thread")
     }
+
+    /// Takes the lock unless another thread holds it. Returns whether it was taken.
+    public func tryLock() -> Bool { unsafe pthread_mutex_trylock(mutex) == 0 }
 
     /// Releases the lock. Only the holder may call.
     public func unlock() {

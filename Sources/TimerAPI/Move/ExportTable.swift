@@ -12,6 +12,8 @@ final class ExportTable {
 
     init(_ inbox: LoopInbox) { self.inbox = inbox }
 
+    var isEmpty: Bool { exports.isEmpty }
+
     /// Adds an export that has begun. Its first step follows.
     func add(_ export: ExportStream, _ credential: Credential) {
         exports[export.id] = (export, credential)

@@ -48,6 +48,7 @@ package final class TimerHandler: LoopHandler {
     private(set) var desk: (any RequestDesk)?
     private var nextSerial: UInt64 = 1
     private(set) var isDraining = false
+    private var soleClient = SoleClient()
 
     init(_ context: APIContext, _ loop: Loop) {
         self.context = context
@@ -85,6 +86,7 @@ package final class TimerHandler: LoopHandler {
 
     package func admit(_ exchange: Exchange) -> Admission {
         if gatekeeper.follow() { inbox.wake() }
+        soleClient.asked(over: ObjectIdentifier(exchange))
         let ticket = ticket(for: exchange)
         do throws(Problem) {
             try Routing.route(ticket, through: gatekeeper.gate)
@@ -203,7 +205,9 @@ package final class TimerHandler: LoopHandler {
     private func applyReady() {
         guard let engine = log.value?.engine else { return sendAllToOwner() }
         var hasLong = false
-        engine.turn { turn in
+        // With a stream or an export the loop has more to do than to wait for the disk.
+        let leads = soleClient.isAlone && long.isEmpty && streams.isEmpty && exports.isEmpty
+        engine.turn(leads: leads) { turn in
             while !turn.isSpent, let ticket = ready.popFirst() { step(ticket, turn) }
             while !hasLong || !turn.isSpent, let ticket = long.popFirst() {
                 step(ticket, turn)
@@ -215,6 +219,10 @@ package final class TimerHandler: LoopHandler {
             if ticket.isDecided { decided(ticket) } else { enqueue(ticket) }
         }
         applied.removeAll(keepingCapacity: true)
+        if leads {
+            context.service.commit()
+            resolveWaiting()
+        }
         if hasLong && !isIdle { engine.yieldLock() }
     }
 
@@ -328,5 +336,25 @@ package final class TimerHandler: LoopHandler {
         expireWaiting(now: now)
         desk?.tick(now: now)
         if !held.isEmpty { inbox.wake() }
+    }
+}
+
+/// The run of requests that have come over one connection, with none over another between them.
+struct SoleClient {
+    /// The connection of the newest request. One that takes the place of another in memory counts as the same, which
+    /// does no harm.
+    private var connection: ObjectIdentifier?
+    private var requests = 0
+
+    /// The length of a run from which its client counts as alone.
+    static let leastRequests = 8
+
+    /// Whether one client alone uses the loop, as far as its requests show.
+    var isAlone: Bool { requests >= Self.leastRequests }
+
+    /// Notes that a request came.
+    mutating func asked(over connection: ObjectIdentifier) {
+        requests = connection == self.connection ? min(requests + 1, Self.leastRequests) : 1
+        self.connection = connection
     }
 }

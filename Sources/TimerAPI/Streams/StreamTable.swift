@@ -70,6 +70,8 @@ final class StreamTable {
         polls = DueRing(width: Self.pollGrain, count: 500, now: now)
     }
 
+    var isEmpty: Bool { streams.isEmpty }
+
     // MARK: Adding and removing
 
     /// Adds a stream whose connection was taken over.

@@ -8,10 +8,13 @@ import TimerLog
 ///
 /// The append under way is the batching window of group commit: whatever arrives meanwhile shares the next one. With
 /// `--durability interval` rows are shown as they are made, as far as a mark on disk covers them, and appended together
-/// later.
+/// later. The thread that brought a batch's one request may append the batch itself: see `lead`.
 final class Committer: Worker, @unchecked Sendable {
-    // Unchecked: what changes is confined to the committer's thread.
+    // Unchecked: what changes is guarded by `role`.
     let name = "commit"
+    /// The lock whose holder works as the committer: the committer's thread for the length of a step, or a thread that
+    /// leads.
+    private let role = Lock()
     private var owned: Published<ActiveLog?>.Copy
     private let bell: CommitBell
     private let durability: Durability
@@ -24,6 +27,7 @@ final class Committer: Worker, @unchecked Sendable {
     /// Empty buffers for the next batch.
     private var spare = ReadyBatch()
     private var release = MemoryRelease()
+    private var leading: Leading
     /// Bytes appended since the compactor was last woken.
     private var grownBytes = 0
     /// The closure that is called each time the log has grown by `growthStep`. Set before `run`.
@@ -43,13 +47,14 @@ final class Committer: Worker, @unchecked Sendable {
     ///   - lease: the lease under which what is committed may be shown; nil where it always may be.
     ///   - foldsAtOnce: whether a log is folded again on the committer's thread, for tests that have but one.
     init(
-        _ log: Published<ActiveLog?>, _ bell: CommitBell, durability: Durability, lease: Lease? = nil,
+        _ log: Published<ActiveLog?>, _ bell: CommitBell, _ configuration: EngineConfiguration, lease: Lease? = nil,
         foldsAtOnce: Bool = false
     ) {
         self.lease = lease
         owned = Published.Copy(log)
         self.bell = bell
-        self.durability = durability
+        durability = configuration.durability
+        leading = Leading(longest: configuration.longestLed)
         self.foldsAtOnce = foldsAtOnce
     }
 
@@ -92,6 +97,35 @@ final class Committer: Worker, @unchecked Sendable {
     func step() -> Bool {
         rest()
         gather()
+        return role.withLock { work() }
+    }
+
+    /// Commits the engine's batch, which answers at most one request, on the calling thread and in the place of the
+    /// committer's: its client waits for nothing else, and two threads need not wake each other. Only where the log is
+    /// this process's alone, its storage works, and appends are short.
+    ///
+    /// - Returns: whether that was done; if not, the committer has to be woken.
+    func lead() -> Bool {
+        guard case .commit = durability, bell.hasNote, role.tryLock() else { return false }
+        defer { role.unlock() }
+        _ = owned.refresh()
+        guard let log = working, !log.isShared, log.recovery.isWorking, !bell.isStopping,
+            bell.gatheredRequests <= 1, leading.isAllowed
+        else { return false }
+        bell.takeNote()
+        let wasReleaseWanted = release.isWanted
+        commit(log, at: Clocks.monotonic(), isStopping: false)
+        if log.dueAt != nil {
+            log.callCommitter()
+        } else if release.isWanted != wasReleaseWanted {
+            // The committer's thread gives memory back once nothing comes any more.
+            bell.ring()
+        }
+        return true
+    }
+
+    /// Takes the step for which `step` has waited.
+    private func work() -> Bool {
         _ = owned.refresh()
         let isStopping = bell.isStopping
         bell.takeNote()
@@ -125,6 +159,7 @@ final class Committer: Worker, @unchecked Sendable {
         let ended = Clocks.monotonic()
         if outcome == .durable { waitForLease(log) }
         gathering.appended(from: started, to: ended)
+        leading.appended(in: ended - started)
         if log.hasEnded { return }
         if outcome == .fenced { return end(log) }
         noteGrowth(log.advance(outcome, seconds: Double(ended - started) / 1e9))
@@ -132,7 +167,7 @@ final class Committer: Worker, @unchecked Sendable {
     }
 
     private func noteGrowth(_ bytes: Int) {
-        release.note(bytes: bytes)
+        release.note(bytes: bytes, at: Clocks.monotonic())
         grownBytes += bytes
         if grownBytes >= Self.growthStep {
             grownBytes = 0
@@ -200,16 +235,18 @@ final class Committer: Worker, @unchecked Sendable {
     /// Sleeps until there may be work.
     private func rest() {
         while !bell.isStopping, !bell.hasNote {
-            if let due = working?.dueAt {
+            let (due, releaseAt) = role.withLock { (working?.dueAt, release.at) }
+            if let due {
                 let left = due - Clocks.monotonic()
                 if left <= 0 { return }
                 if bell.wait(nanoseconds: left) { continue } else { return }
             }
-            guard release.isWanted else {
+            guard let releaseAt else {
                 bell.wait()
                 continue
             }
-            if !bell.wait(nanoseconds: release.quietTime) { giveBackMemory() }
+            let left = releaseAt - Clocks.monotonic()
+            if left > 0 { _ = bell.wait(nanoseconds: left) } else { role.withLock { giveBackMemory() } }
         }
     }
 
@@ -226,7 +263,8 @@ final class Committer: Worker, @unchecked Sendable {
     /// worth its time.
     private func gather() {
         guard case .commit = durability, bell.hasNote, !bell.isStopping else { return }
-        bell.gather(atLeast: gathering.expected, until: gathering.deadline)
+        let (expected, deadline) = role.withLock { (gathering.expected, gathering.deadline) }
+        bell.gather(atLeast: expected, until: deadline)
     }
 }
 
@@ -257,11 +295,33 @@ struct Gathering {
     }
 }
 
+/// The rule by which a thread that brought a change may commit it itself: appends are short, so that its other work is held
+/// up for no longer than it takes to wake the committer and to be woken by it.
+struct Leading {
+    /// The longest mean append that counts as short, in nanoseconds.
+    private let longest: Int64
+    /// The mean of the newest appends, in nanoseconds, each of which counts an eighth more than the one before; nil
+    /// before the first.
+    private var mean: Int64?
+
+    init(longest: Int64) { self.longest = longest }
+
+    /// Whether a thread may lead. The first append is the committer's, as its length is not known.
+    var isAllowed: Bool { mean.map { $0 <= longest } ?? false }
+
+    /// Notes how long an append took, in nanoseconds, whichever thread made it.
+    mutating func appended(in nanoseconds: Int64) {
+        mean = mean.map { $0 + (nanoseconds - $0) / 8 } ?? nanoseconds
+    }
+}
+
 /// The rule by which the memory that a load needed is given back: after a while without any records, as a load that
 /// comes in bursts would pay for fresh memory each time.
 struct MemoryRelease {
     /// Bytes appended since memory was last given back.
     private var bytes = 0
+    /// Monotonic nanoseconds of the newest append.
+    private var appendedAt: Int64 = 0
     /// Nanoseconds without any records after which memory is given back.
     var quietTime: Int64 = 5_000_000_000
 
@@ -271,8 +331,14 @@ struct MemoryRelease {
     /// Whether there is memory worth giving back.
     var isWanted: Bool { bytes >= Self.leastBytes }
 
-    /// Notes that so many bytes were appended.
-    mutating func note(bytes: Int) { self.bytes += bytes }
+    /// The monotonic instant at which memory is given back if nothing is appended before; nil where it is not worth it.
+    var at: Int64? { isWanted ? appendedAt + quietTime : nil }
+
+    /// Notes that so many bytes were appended, at the monotonic instant `now`.
+    mutating func note(bytes: Int, at now: Int64) {
+        self.bytes += bytes
+        appendedAt = now
+    }
 
     /// Notes that memory was given back.
     mutating func done() { bytes = 0 }

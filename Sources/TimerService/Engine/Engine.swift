@@ -230,14 +230,15 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var clockNow: Now { clock.lastReading }
 
     /// Runs `body` holding the lock, at one instant; then the committer and the alarm learn what changed.
-    public func turn<Result>(_ body: (borrowing Turn) -> Result) -> Result {
+    /// One that `leads` calls `TimerService.commit` next, so the committer is not woken yet.
+    public func turn<Result>(leads: Bool = false, _ body: (borrowing Turn) -> Result) -> Result {
         lock.lock(.turn)
         defer { lock.unlock() }
         spent = 0
         let now = instant()
         let result = body(Turn(engine: self, now: now))
         counters.mostChangesPerTurn = max(counters.mostChangesPerTurn, spent)
-        afterChanges(now)
+        afterChanges(now, leads: leads)
         return result
     }
 
@@ -276,20 +277,20 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     func timeBase() -> TimeBase { clock.base(at: instant()) }
 
     /// Wakes the committer when there are records and the dispatcher when deliveries are ready, and plans the next
-    /// waking.
-    func afterChanges(_ now: Now) {
-        if !batch.isEmpty { callCommitter() }
+    /// waking. Where the caller leads, the committer is left a note and not woken.
+    func afterChanges(_ now: Now, leads: Bool = false) {
+        if !batch.isEmpty { callCommitter(wakes: !leads) }
         if scheduler.hasReadyDeliveries(durable: shownHead) { onReadyDeliveries() }
         plan(now)
     }
 
-    private func callCommitter() {
+    private func callCommitter(wakes: Bool) {
         if !isNoted {
             isNoted = true
             bell.note()
         }
         if isFull { bell.noteFull() }
-        bell.ringWhenGathered()
+        if wakes { bell.ringWhenGathered() }
     }
 
     /// Bytes of records that wait for the disk.

@@ -25,6 +25,9 @@ public struct EngineConfiguration: Sendable {
     /// Whether each hold of the engine's lock is measured, not one in 64; the longest of each cause is then kept.
     public var measuresEveryHold = false
 
+    /// The longest mean append, in nanoseconds, after which a thread that brought a change may make the next one itself.
+    var longestLed: Int64 = 1_000_000
+
     /// Every default.
     public init() {}
 

@@ -2,7 +2,8 @@ import Platform
 import Synchronization
 import TimerLog
 
-/// The steps of the committer for the log. All of them run on the committer's thread.
+/// The steps of the committer for the log. All of them run on the thread that works as the committer: see
+/// `Committer.lead`.
 extension ActiveLog {
     /// Whether there is something to do at the monotonic instant `now`, the records that wait in the engine aside.
     func isDue(at now: Int64, isStopping: Bool) -> Bool {

@@ -6,7 +6,7 @@ import TimerLog
 /// The log that this process writes, with the engine that changes its timers, the hub that shows its newest rows,
 /// and what the committer has to do for it.
 public final class ActiveLog: @unchecked Sendable {
-    // Unchecked: `tail` to `isFenced` are confined to the committer's thread.
+    // Unchecked: `tail` to `isFenced` are touched by the thread alone that works as the committer.
     /// The engine that changes the log's timers.
     public let engine: Engine
     /// The hub of the log's newest rows, for live streams.

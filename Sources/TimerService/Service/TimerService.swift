@@ -73,7 +73,7 @@ public final class TimerService: Sendable {
         feed = EventFeed(log)
         replayer = Replayer(log)
         watchdog = LoopWatchdog(report: report)
-        let committer = Committer(log, shared.bell, durability: configuration.durability, lease: place?.lease)
+        let committer = Committer(log, shared.bell, configuration, lease: place?.lease)
         let compactor = Compactor(log, report: report)
         (self.committer, self.compactor) = (committer, compactor)
         committer.onGrowth = { [weak compactor] in compactor?.nudge() }
@@ -104,6 +104,10 @@ public final class TimerService: Sendable {
         if let active = log.value { dispatcher?.watch(active) }
         workers.start()
     }
+
+    /// Commits what a turn that leads has changed: on the calling thread, which takes as long as an append, where that
+    /// is the shorter way (see `Committer.lead`), else on the committer's.
+    public func commit() { if !committer.lead() { shared.bell.ringWhenGathered() } }
 
     /// How often the log was found to have lost rows that its storage had promised to keep.
     public var losses: Int { log.value?.losses.load(ordering: .relaxed) ?? 0 }

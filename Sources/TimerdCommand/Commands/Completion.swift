@@ -32,7 +32,7 @@ enum Completions {
     /// Most ids offered.
     static let mostIDs = 50
     /// The time that the server may take, in milliseconds: the person who pressed Tab waits for it.
-    static let timeoutMs = 500
+    static let timeoutMs = 2000
 
     static var states: CompletionKind { .list(TimerState.allCases.map { "\($0.name)" }) }
     static var kinds: CompletionKind { .list(TimerKind.allCases.map { "\($0.name)" }) }

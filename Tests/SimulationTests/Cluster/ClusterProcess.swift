@@ -65,7 +65,7 @@ final class ClusterProcess {
         let watch = LeaseWatch(machine, bug)
         lease = Lease(now: watch.now)
         shared = SharedParts(alarm: alarm, timeSource: machine, lease: lease)
-        committer = Committer(active, shared.bell, durability: .commit, lease: lease, foldsAtOnce: true)
+        committer = Committer(active, shared.bell, configuration, lease: lease, foldsAtOnce: true)
         committer.retryPause = 1
         feed = EventFeed(active)
         let first = Int64(machine.number + 1) * 1_000_000 + Int64(life) * 1000

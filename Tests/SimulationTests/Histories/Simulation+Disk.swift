@@ -119,7 +119,8 @@ extension Simulation {
         try drain()
         guard server.hasWork else { return }
         note("commit")
-        if !server.commitStep() { try promise(isDoomed, "the committer gave up") }
+        let leads = random.chance(oneIn: 2)
+        if !server.commitStep(leads: leads) { try promise(isDoomed, "the committer gave up") }
         if isDoomed { return try restart(after: .process) }
         followFolds()
         try promise(seenRestarts == server.engine.restarts, "the log was folded again without a cause")

@@ -29,13 +29,15 @@ final class Server {
         configuration.deliveries.concurrency = 64
         configuration.deliveries.backlog = Model.backlog
         configuration.deliveries.deadLetters = Model.deadLetters
+        // The same seed gives the same history, however long appends take.
+        configuration.longestLed = .max
         let bell = CommitBell()
         store.begin()
         log = ActiveLog(
             try RecoveredLog.recover(store, configuration), configuration: configuration,
             shared: SharedParts(alarm: alarm, timeSource: time, bell: bell), report: { _ in })
         let published = Published<ActiveLog?>(log)
-        committer = Committer(published, bell, durability: configuration.durability, foldsAtOnce: true)
+        committer = Committer(published, bell, configuration, foldsAtOnce: true)
         committer.retryPause = 1
         var tuning = LogCompaction.Tuning()
         tuning.slackBytes = 512
@@ -64,9 +66,10 @@ final class Server {
 
     var hub: EventHub { log.hub }
 
-    /// Takes a step of the committer, and goes on while it recovers the storage. Returns false when there are no
-    /// further steps.
-    func commitStep() -> Bool {
+    /// Takes a step of the committer, or one in its place where a thread may lead, and goes on while it recovers the
+    /// storage. Returns false when there are no further steps.
+    func commitStep(leads: Bool = false) -> Bool {
+        if leads && committer.lead() && !committer.isRecovering { return true }
         repeat {
             guard committer.step() else { return false }
         } while committer.isRecovering

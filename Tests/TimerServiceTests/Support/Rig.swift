@@ -42,7 +42,7 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
             shared: shared, report: { [heard] event in heard.withLock { $0.append(event) } })
         siphash = SipHash(secret: log.secret)
         published = Published(log)
-        committer = Committer(published, bell, durability: configuration.durability)
+        committer = Committer(published, bell, configuration)
         if starts { start() }
     }
 

@@ -1,0 +1,130 @@
+import Platform
+import TestSupport
+import Testing
+import TimerCore
+import TimerLog
+
+@testable import TimerService
+
+/// Commits on the thread that brought the change.
+struct LeadingTests {
+    /// A rig whose committer has made the first append. Its thread does not run.
+    private static func rig(
+        _ store: any LogStore = MemoryLogStore(), durability: Durability = .commit, longest: Int64 = .max
+    ) throws -> Rig {
+        var configuration = EngineConfiguration()
+        configuration.longestLed = longest
+        configuration.durability = durability
+        let rig = try Rig(store, configuration, starts: false)
+        try rig.create("first")
+        #expect(!rig.committer.lead(), "no append was made yet")
+        #expect(rig.committer.step())
+        return rig
+    }
+
+    /// Makes a timer in a turn that leads, as the answer to one request. Returns the position of its record.
+    private static func request(_ id: String, _ rig: Rig, leads: Bool = true) -> Int64 {
+        rig.engine.turn(leads: leads) { turn in
+            _ = turn.step {
+                var bytes = definition(id, TimerRules(.after(1000)))
+                return (try? turn.create(rig.key(id), definition: &bytes)) != nil
+            }
+            return turn.head
+        }
+    }
+
+    @Test func `one request is committed by its own thread, and the committer has nothing left to do`() throws {
+        let rig = try Self.rig()
+        for id in ["a", "b"] {
+            let position = Self.request(id, rig)
+            #expect(rig.engine.fate(of: position) == .pending)
+            #expect(rig.committer.lead())
+            #expect(rig.engine.fate(of: position) == .durable)
+            #expect(rig.hub.row(holding: position) != nil)
+            #expect(!rig.bell.hasNote)
+            #expect(rig.bell.gatheredRequests == 0)
+        }
+        #expect(!rig.committer.hasWork)
+        #expect(!rig.committer.lead(), "there is nothing to commit")
+        try rig.expectFoldIsLive()
+    }
+
+    @Test func `requests that may share an append are the committer's`() throws {
+        let rig = try Self.rig()
+        _ = Self.request("a", rig, leads: false)
+        let position = Self.request("b", rig)
+        #expect(!rig.committer.lead())
+        #expect(rig.engine.fate(of: position) == .pending)
+        #expect(rig.bell.hasNote)
+        #expect(rig.committer.step())
+        #expect(rig.engine.fate(of: position) == .durable)
+    }
+
+    @Test func `nobody leads while appends take long, or where answers do not wait for the disk`() throws {
+        for rig in [try Self.rig(longest: -1), try Self.rig(durability: .interval(1_000_000_000))] {
+            _ = Self.request("a", rig)
+            #expect(!rig.committer.lead())
+        }
+    }
+
+    @Test func `while an append is under way nobody leads`() throws {
+        let store = GatedLogStore(MemoryLogStore())
+        let rig = try Self.rig(store)
+        store.shut()
+        _ = Self.request("a", rig, leads: false)
+        let committing = Background { _ = rig.committer.step() }
+        try eventually("the append is under way") { store.isHolding }
+        _ = Self.request("b", rig)
+        #expect(!rig.committer.lead())
+        store.unshut()
+        try committing.finish("the append ends")
+        #expect(rig.committer.lead())
+    }
+
+    @Test(arguments: FailedAppendTests.outcomes)
+    func `the committer finds out what became of a led append that failed`(
+        _ outcome: FaultyLogStore.Outcome, _ expected: Fate
+    ) throws {
+        let store = FaultyLogStore()
+        let rig = try Self.rig(store)
+        store.plan(outcome)
+        let position = Self.request("a", rig)
+        #expect(rig.committer.lead())
+        #expect(rig.bell.hasNote)
+        #expect(rig.locked { $0.storageFails })
+        #expect(!rig.committer.lead())
+        rig.start()
+        #expect(try rig.fate(position) == expected)
+        try rig.settle()
+        try rig.expectFoldIsLive()
+        rig.stop()
+    }
+
+    @Test func `a thread may lead while the mean of the newest appends is short, and once one was made`() {
+        var leading = Leading(longest: 1000)
+        #expect(!leading.isAllowed)
+        leading.appended(in: 1000)
+        #expect(leading.isAllowed)
+        leading.appended(in: 2000)
+        #expect(!leading.isAllowed)
+        for _ in 0..<8 { leading.appended(in: 900) }
+        #expect(leading.isAllowed)
+        leading.appended(in: 1_000_000_000)
+        for _ in 0..<50 { leading.appended(in: 900) }
+        #expect(!leading.isAllowed)
+        for _ in 0..<70 { leading.appended(in: 900) }
+        #expect(leading.isAllowed)
+    }
+
+    @Test func `memory is given back in time after the newest append, whoever made it`() {
+        var release = MemoryRelease()
+        release.note(bytes: MemoryRelease.leastBytes - 1, at: 10)
+        #expect(release.at == nil)
+        release.note(bytes: 1, at: 20)
+        #expect(release.at == 20 + release.quietTime)
+        release.note(bytes: 1, at: 30)
+        #expect(release.at == 30 + release.quietTime)
+        release.done()
+        #expect(release.at == nil)
+    }
+}
