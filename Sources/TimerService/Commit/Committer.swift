@@ -106,7 +106,7 @@ final class Committer: Worker, @unchecked Sendable {
     ///
     /// - Returns: whether that was done; if not, the committer has to be woken.
     func lead() -> Bool {
-        guard case .commit = durability, bell.hasNote, role.tryLock() else { return false }
+        guard case .commit = durability, role.tryLock() else { return false }
         defer { role.unlock() }
         _ = owned.refresh()
         guard let log = working, !log.isShared, log.recovery.isWorking, !bell.isStopping,
@@ -123,6 +123,9 @@ final class Committer: Worker, @unchecked Sendable {
         }
         return true
     }
+
+    /// Leads where that may be, and else wakes the committer, if a turn that leads has left it something to commit.
+    func leadOrRing() { if bell.hasNote && !lead() { bell.ringWhenGathered() } }
 
     /// Takes the step for which `step` has waited.
     private func work() -> Bool {

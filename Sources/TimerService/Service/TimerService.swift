@@ -107,7 +107,7 @@ public final class TimerService: Sendable {
 
     /// Commits what a turn that leads has changed: on the calling thread, which takes as long as an append, where that
     /// is the shorter way (see `Committer.lead`), else on the committer's.
-    public func commit() { if !committer.lead() { shared.bell.ringWhenGathered() } }
+    public func commit() { committer.leadOrRing() }
 
     /// How often the log was found to have lost rows that its storage had promised to keep.
     public var losses: Int { log.value?.losses.load(ordering: .relaxed) ?? 0 }

@@ -45,7 +45,6 @@ struct LeadingTests {
             #expect(rig.bell.gatheredRequests == 0)
         }
         #expect(!rig.committer.hasWork)
-        #expect(!rig.committer.lead(), "there is nothing to commit")
         try rig.expectFoldIsLive()
     }
 
@@ -55,9 +54,26 @@ struct LeadingTests {
         let position = Self.request("b", rig)
         #expect(!rig.committer.lead())
         #expect(rig.engine.fate(of: position) == .pending)
-        #expect(rig.bell.hasNote)
+        try #require(rig.bell.hasNote, "without it the step would wait for ever")
         #expect(rig.committer.step())
         #expect(rig.engine.fate(of: position) == .durable)
+    }
+
+    @Test func `the committer is woken where it has something to commit that nobody leads`() throws {
+        let rig = try Self.rig()
+        // The rig's first turn, which did not lead, rang.
+        #expect(rig.bell.wait(nanoseconds: 0))
+        rig.engine.turn(leads: true) { _ in }
+        rig.committer.leadOrRing()
+        #expect(!rig.bell.wait(nanoseconds: 0), "nothing changed")
+        _ = Self.request("a", rig)
+        rig.committer.leadOrRing()
+        #expect(!rig.bell.wait(nanoseconds: 0), "the change is committed")
+        _ = Self.request("b", rig)
+        _ = Self.request("c", rig)
+        #expect(!rig.bell.wait(nanoseconds: 0), "turns that lead do not ring")
+        rig.committer.leadOrRing()
+        #expect(rig.bell.wait(nanoseconds: 0))
     }
 
     @Test func `nobody leads while appends take long, or where answers do not wait for the disk`() throws {
