@@ -28,7 +28,7 @@ package final class Forwarding: RequestDesks {
     }
 
     package var knowsOwner: Bool {
-        // Where the directory does not answer, the server that it named last may be gone.
+        // The server that the directory named last may be gone, where the directory does not answer.
         source.routes.value.owner != nil && (!source.isCutOff || outcomes.withLock { $0.newest == .answered })
     }
 

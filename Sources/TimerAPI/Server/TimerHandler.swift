@@ -86,7 +86,7 @@ package final class TimerHandler: LoopHandler {
 
     package func admit(_ exchange: Exchange) -> Admission {
         if gatekeeper.follow() { inbox.wake() }
-        soleClient.asked(over: ObjectIdentifier(exchange))
+        soleClient.asked(over: ObjectIdentifier(exchange), at: exchange.startedAt)
         let ticket = ticket(for: exchange)
         do throws(Problem) {
             try Routing.route(ticket, through: gatekeeper.gate)
@@ -344,17 +344,20 @@ struct SoleClient {
     /// The connection of the newest request. One that takes the place of another in memory counts as the same, which
     /// does no harm.
     private var connection: ObjectIdentifier?
-    private var requests = 0
+    /// The instants of the run's first request and of its newest, on the monotonic clock in nanoseconds.
+    private var first: Int64 = 0
+    private var newest: Int64 = 0
 
-    /// The length of a run from which its client counts as alone.
-    static let leastRequests = 8
+    /// The length of a run from which its client counts as alone, in nanoseconds. Clients that ask more often than that
+    /// therefore never wait for another one's append.
+    static let leastRun: Int64 = 100_000_000
 
     /// Whether one client alone uses the loop, as far as its requests show.
-    var isAlone: Bool { requests >= Self.leastRequests }
+    var isAlone: Bool { newest - first >= Self.leastRun }
 
-    /// Notes that a request came.
-    mutating func asked(over connection: ObjectIdentifier) {
-        requests = connection == self.connection ? min(requests + 1, Self.leastRequests) : 1
-        self.connection = connection
+    /// Notes that a request came at the monotonic instant `now`.
+    mutating func asked(over connection: ObjectIdentifier, at now: Int64) {
+        if connection != self.connection { (self.connection, first) = (connection, now) }
+        newest = now
     }
 }
