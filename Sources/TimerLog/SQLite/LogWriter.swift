@@ -2,22 +2,21 @@ internal import Platform
 
 /// The one connection that writes the log, from an open to the next. Used by one thread at a time.
 final class LogWriter {
-    /// The most dirty pages that stay in memory (31 MiB): a page that is written before the commit and again in it
-    /// costs twice. SQLite takes a multiple of 256 for "never".
-    private static let pagesBeforeSpill = 2000
-    /// The most clean pages that stay in memory (1 MiB): a commit touches few that the one before did not. SQLite's
-    /// own bound is set for smaller pages.
-    private static let pagesCached = 64
+    /// The most bytes of dirty pages that stay in memory: a page that is written before the commit and again in it
+    /// costs twice. SQLite takes a multiple of 256 pages for "never".
+    private static let bytesBeforeSpill = 32_768_000
+    /// The most bytes of clean pages that stay in memory: a commit touches few that the one before did not.
+    private static let bytesCached = 1 << 20
     /// The size to which SQLite cuts a WAL that starts over. It is above the restart bound, so that the file is
     /// used again as it is: a sync of blocks that are there already is cheaper.
     private static let walLimitBytes = 80 << 20
     /// How long an append waits for readers before it postpones its checkpoint.
     private static let restartWaitMilliseconds: Int32 = 100
-    /// The free pages that the file may keep beyond a fifth of those in use.
-    private static let freePagesKept = 1024
-    /// The most pages that one delete gives back to the file system, in a commit of their own; more than a delete
+    /// The bytes of free pages that the file may keep beyond a fifth of those in use.
+    private static let freeBytesKept = 16 << 20
+    /// The most bytes that one delete gives back to the file system, in a commit of their own; more than a delete
     /// frees.
-    private static let pagesAVacuum = 384
+    private static let bytesAVacuum = 6 << 20
 
     /// The head of the log.
     private(set) var head: StoreHead
@@ -30,6 +29,8 @@ final class LogWriter {
     private let directory: DataDirectory
     /// The database and its WAL as they were when they were opened.
     private let files: [(path: String, identity: FileIdentity?)]
+    /// The bytes of a page of this file, which an earlier version may have made.
+    private let pageBytes: Int
     private var restartPages: Int
     private var failure: StoreError?
 
@@ -49,7 +50,8 @@ final class LogWriter {
         _ directory: DataDirectory, _ tuning: SQLiteLogStore.Tuning, continuing known: StoreHead? = nil
     ) throws(StoreError) {
         let path = directory.database
-        let connection = try LogWriter.connect(path, tuning, mayCreate: known == nil)
+        let (connection, pageBytes) = try LogWriter.connect(path, tuning, mayCreate: known == nil)
+        self.pageBytes = pageBytes
         (begin, insert, commit) = try SQLiteSchema.attempt("preparing to write \(path)") { () throws(SQLiteFailure) in
             (
                 try connection.prepare("BEGIN IMMEDIATE"), try connection.prepare(SQLiteSchema.insertRow),
@@ -70,8 +72,8 @@ final class LogWriter {
         self.directory = directory
         self.connection = connection
         self.tuning = tuning
-        restartPages = tuning.restartBytes / SQLiteSchema.pageBytes
-        checkpointer = Checkpointer(interval: tuning.passiveBytes / SQLiteSchema.pageBytes) {
+        restartPages = tuning.restartBytes / pageBytes
+        checkpointer = Checkpointer(interval: tuning.passiveBytes / pageBytes) {
             () throws(SQLiteFailure) in
             let connection = try SQLiteConnection(path: path, .readWrite, vfs: tuning.vfs)
             // A connection that has read nothing yet does not know of the WAL: its checkpoints would do nothing.
@@ -178,11 +180,12 @@ final class LogWriter {
                 try Int(connection.integer("PRAGMA page_count")), try Int(connection.integer("PRAGMA freelist_count"))
             )
         }
-        let excess = free - (all - free) / 5 - LogWriter.freePagesKept
+        let excess = free - (all - free) / 5 - LogWriter.freeBytesKept / pageBytes
         guard excess > 0 else { return }
         try finish(
             transaction { () throws(SQLiteFailure) in
-                try connection.prepare("PRAGMA incremental_vacuum(\(min(excess, LogWriter.pagesAVacuum)))").run()
+                let pages = min(excess, LogWriter.bytesAVacuum / pageBytes)
+                try connection.prepare("PRAGMA incremental_vacuum(\(pages))").run()
             }, activity)
     }
 
@@ -226,7 +229,7 @@ final class LogWriter {
     private func restartWAL() -> StoreError? {
         connection.setBusyTimeout(milliseconds: LogWriter.restartWaitMilliseconds)
         defer { connection.setBusyTimeout(milliseconds: tuning.busyMilliseconds) }
-        let interval = tuning.restartBytes / SQLiteSchema.pageBytes
+        let interval = tuning.restartBytes / pageBytes
         do throws(SQLiteFailure) {
             try checkpointer.alone { () throws(SQLiteFailure) in try connection.checkpoint(.restart) }
             restartPages = interval
@@ -239,7 +242,7 @@ final class LogWriter {
 
     private static func connect(
         _ path: String, _ tuning: SQLiteLogStore.Tuning, mayCreate: Bool
-    ) throws(StoreError) -> SQLiteConnection {
+    ) throws(StoreError) -> (SQLiteConnection, pageBytes: Int) {
         let activity = "opening \(path)"
         let connection = try SQLiteSchema.attempt(activity) { () throws(SQLiteFailure) in
             let connection = try SQLiteConnection(path: path, .readWrite, vfs: tuning.vfs)
@@ -249,24 +252,25 @@ final class LogWriter {
         let isOurs = try SQLiteSchema.recognise(connection, path: path)
         guard isOurs || mayCreate else { throw StoreError(.unusable, "\(path) is empty, and was not") }
         let meta = isOurs ? nil : SQLiteSchema.Meta.fresh()
-        let mode = try SQLiteSchema.attempt(activity) { () throws(SQLiteFailure) in
+        let (mode, pageBytes) = try SQLiteSchema.attempt(activity) { () throws(SQLiteFailure) in
             if !isOurs { try connection.execute(SQLiteSchema.fileSettings) }
             let mode = try connection.text("PRAGMA journal_mode = WAL")
+            let pageBytes = try Int(connection.integer("PRAGMA page_size"))
             try connection.execute(
                 """
                 PRAGMA synchronous = FULL; PRAGMA locking_mode = NORMAL; PRAGMA secure_delete = OFF;
                 PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = \(walLimitBytes);
-                PRAGMA cache_spill = \(pagesBeforeSpill); PRAGMA cache_size = \(pagesCached)
+                PRAGMA cache_spill = \(bytesBeforeSpill / pageBytes); PRAGMA cache_size = \(bytesCached / pageBytes)
                 """)
             if let limit = tuning.pageLimit { try connection.execute("PRAGMA max_page_count = \(limit)") }
             connection.countWAL()
             if let meta { try SQLiteSchema.create(connection, meta) }
-            return mode
+            return (mode, pageBytes)
         }
         guard mode == "wal" else {
             throw StoreError(.unusable, "\(path) can't have a write-ahead log on this file system")
         }
-        return connection
+        return (connection, pageBytes)
     }
 
     /// Verifies the chain of the newest rows, which is cheap; the fold verifies the whole. Returns the head.

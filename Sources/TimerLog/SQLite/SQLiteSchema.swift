@@ -4,8 +4,9 @@ enum SQLiteSchema {
     static let applicationID: Int64 = 0x746d_7264
     /// The version of the tables, in `user_version`. A file with a greater one was written by a newer timerd.
     static let version: Int64 = 1
-    /// The bytes of a page in files that timerd makes.
-    static let pageBytes = 16_384
+    /// The bytes of a page in files that timerd makes. A commit writes each page that it touches whole, and a client that is
+    /// alone touches one or two.
+    static let pageBytes = 4096
 
     private static let selectColumns = "SELECT first, last, previous, epoch"
     /// The query for the rows from parameter 1 on.

@@ -41,7 +41,7 @@ struct SQLiteLogStoreTests {
         _ = try store.open()
         let connection = try connection()
         #expect(try connection.text("PRAGMA journal_mode") == "wal")
-        #expect(try connection.integer("PRAGMA page_size") == 16_384)
+        #expect(try connection.integer("PRAGMA page_size") == 4096)
         #expect(try connection.integer("PRAGMA auto_vacuum") == 2)
         #expect(try connection.integer("PRAGMA application_id") == 0x746d_7264)
         #expect(try connection.integer("PRAGMA user_version") == 1)
@@ -118,13 +118,15 @@ struct SQLiteLogStoreTests {
         #expect(FileManager.default.contents(atPath: directory.file("timers.db")) == text)
     }
 
-    @Test func `open finishes a creation that was interrupted`() throws {
+    // Earlier versions made files whose pages have 16 KiB.
+    @Test func `open finishes a creation that was interrupted, and keeps its pages`() throws {
         try directory.write("timers.db")
         try connection().execute(
             "PRAGMA page_size = 16384; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
         let store = store()
         #expect(try store.open().secret.count == 16)
         #expect(store.append(chain(count: 1), expecting: 0, epoch: 0) == .durable)
+        #expect(try connection().integer("PRAGMA page_size") == 16_384)
     }
 
     @Test(arguments: [
@@ -144,7 +146,7 @@ struct SQLiteLogStoreTests {
     }
 
     @Test func `a full device is absent, the log goes on when there is room`() throws {
-        let full = store { $0.pageLimit = 20 }
+        let full = store { $0.pageLimit = 80 }
         _ = try full.open()
         #expect(full.append(chain(count: 1, bytes: 50_000), expecting: 0, epoch: 0) == .durable)
         let large = chain(after: 10, count: 1, bytes: 400_000)
