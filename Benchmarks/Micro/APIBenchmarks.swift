@@ -38,11 +38,13 @@ extension Benchmark {
     /// Deliveries.
     static let webhooks = [
         Benchmark("webhooks.sign") { count in
+            let keys = SigningKeys()
             var bytes = 0
             for _ in 0..<count {
                 bytes +=
                     WebhookSignature.header(
-                        id: "000000000001000000", timestamp: 1_795_251_600, body: Sample.payload, secrets: secrets
+                        id: "000000000001000000", timestamp: 1_795_251_600, body: Sample.payload, secrets: secrets,
+                        keys: keys
                     )
                     .utf8.count
             }
@@ -53,7 +55,7 @@ extension Benchmark {
             let builder = WebhookRequestBuilder(version: "1")
             var headers = 0
             for _ in 0..<count {
-                let event = WebhookEvents.event(fired.record, fired.data)
+                let event = WebhookEvents.event(fired.record, fired.data, for: webhook)
                 headers += builder.request(event, by: webhook, timestamp: 1_795_251_600).headers.count
             }
             require(headers == 5 * count, "\(headers) headers, the signature not among them")

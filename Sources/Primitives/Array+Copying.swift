@@ -2,8 +2,7 @@ extension [UInt8] {
     /// A copy of `source`.
     @inlinable @inline(__always)
     public init(copying source: Span<UInt8>) {
-        self.init()
-        append(copying: source)
+        self = unsafe source.withUnsafeBufferPointer { buffer in unsafe Array(buffer) }
     }
 
     /// Appends a copy of `source` in one piece. The standard library's `append(contentsOf:)` takes no span.

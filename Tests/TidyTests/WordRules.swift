@@ -61,6 +61,7 @@ enum WordRules {
             "TimerLog/LogBackup.swift": "lists and renames files",
             "TimerLog/SQLiteConnection.swift": "the one face of SQLite: connections, statements and result codes",
             "Webhooks/AnswerHead.swift": "compares with static strings where they lie",
+            "Webhooks/HMAC.swift": "hands bytes to libcrypto",
             "Webhooks/SHA256.swift": "hands bytes to libcrypto",
             "WireJSON/ByteBuffer.swift": "small pieces are appended to memory that nobody shares",
             "WireJSON/Bytes.swift": "reads bytes whose bounds were checked once",

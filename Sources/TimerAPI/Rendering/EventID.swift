@@ -31,8 +31,9 @@ package struct EventID: Sendable, Comparable, Hashable {
 
     /// The id as it is shown.
     package var text: String {
-        let digits = String(position)
-        return String(repeating: "0", count: max(0, Self.width - digits.count)) + digits
+        var text: [UInt8] = []
+        text.append(addingCapacity: Self.width) { append(to: &$0) }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Appends the id as it is shown: `width` bytes.

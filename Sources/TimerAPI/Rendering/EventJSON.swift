@@ -1,4 +1,5 @@
 package import HTTPServer
+import Primitives
 import TimerCore
 public import TimerLog
 import TimerService
@@ -122,23 +123,29 @@ public enum WebhookEvents {
     /// The type of the event of a test, which no event of the log has.
     private static let testType: StaticString = "test"
 
-    /// Returns the event of `record`.
+    /// Returns the event of `record` with the parts that a webhook's requests show.
     ///
     /// - Parameter data: the data of the row that holds the record.
-    public static func event(_ record: LogRecord, _ data: [UInt8]) -> WebhookEvent {
-        let definition = Array(data[record.definition])
-        var json = JSONWriter()
-        EventJSON.write(record, data, &json)
+    public static func event(_ record: LogRecord, _ data: [UInt8], for webhook: WebhookConfiguration) -> WebhookEvent {
+        let definition = data.span.extracting(record.definition)
         var timer: [UInt8] = []
-        Definition.appendID(definition.span, to: &timer)
+        Definition.appendID(definition, to: &timer)
         let id = String(decoding: timer, as: UTF8.self)
-        var type: EventType?
-        if case .event(let told, _, _) = record.content { type = told }
-        return WebhookEvent(
-            id: EventID(record.position).text, type: "\(type?.name ?? "")", json: json.bytes,
-            payload: Definition.layout(definition.span)?.payload.map { Array(definition[$0]) },
-            data: self.data(record, data, timer: id), source: source, subject: id, timeMs: record.at,
-            trace: Definition.trace(definition.span))
+        var type: StaticString = ""
+        if case .event(let told, _, _) = record.content { type = told.name }
+        var event = WebhookEvent(
+            id: EventID(record.position).text, type: type.description, json: [], payload: nil, data: [],
+            source: source, subject: id, timeMs: record.at, trace: Definition.trace(definition))
+        if webhook.showsEvent {
+            var json = JSONWriter()
+            EventJSON.write(record, data, &json)
+            event.json = json.bytes
+        }
+        if webhook.showsPayload, let payload = Definition.layout(definition)?.payload {
+            event.payload = [UInt8](copying: definition.extracting(payload))
+        }
+        if webhook.showsData { event.data = self.data(record, data, timer: id) }
+        return event
     }
 
     /// Returns the event by which the webhook of a timer is tested. The event is in no stream.
@@ -162,7 +169,7 @@ public enum WebhookEvents {
             EventJSON.writePayload(definition.span, &json)
         }
         return WebhookEvent(
-            id: id, type: "\(testType)", json: json,
+            id: id, type: testType.description, json: json,
             payload: Definition.layout(definition.span)?.payload.map { Array(definition[$0]) },
             data: [("timer", subject), ("at", RFC3339.text(at)), ("version", "\(version)")], source: source,
             subject: subject, timeMs: at)
@@ -173,7 +180,9 @@ public enum WebhookEvents {
         _ record: LogRecord, _ row: [UInt8], timer: String
     ) -> [(name: String, value: String)] {
         guard case .event(_, let reason, let fire) = record.content else { return [] }
-        var data = [("timer", timer), ("at", RFC3339.text(record.at)), ("version", "\(record.progress.version)")]
+        var data: [(name: String, value: String)] = [
+            ("timer", timer), ("at", RFC3339.text(record.at)), ("version", "\(record.progress.version)"),
+        ]
         if let fire {
             data.append(("scheduledAt", RFC3339.text(fire.scheduledAt)))
             data.append(("latenessUs", "\(fire.latenessUs)"))

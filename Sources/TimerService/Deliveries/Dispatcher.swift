@@ -56,6 +56,7 @@ final class Dispatcher: @unchecked Sendable {
     /// Attempts that the courier makes, by delivery.
     private var underWay: [Int64: UnderWay] = [:]
     private var webhooks = WebhookCache()
+    private let keys = SigningKeys()
 
     private struct UnderWay {
         var place: HostQueues<Int64>.Place
@@ -281,10 +282,10 @@ final class Dispatcher: @unchecked Sendable {
     /// Returns the request of one attempt with the number `serial`.
     private func request(_ serial: Int64, _ event: WebhookEvent, by webhook: WebhookConfiguration) -> CourierRequest {
         let builder = WebhookRequestBuilder(
-            version: sending.version, defaultSecrets: configuration.policy.value.secrets)
+            version: sending.version, defaultSecrets: configuration.policy.value.secrets, keys: keys)
         let request = builder.request(event, by: webhook, timestamp: Clocks.realtime() / 1_000_000_000)
         return CourierRequest(
-            serial: UInt64(bitPattern: serial), method: "\(request.method.name)", url: request.url,
+            serial: UInt64(bitPattern: serial), method: request.method.name.description, url: request.url,
             headers: request.headers.map { ($0.name, $0.value) }, body: request.body, timeoutMs: Int(request.timeoutMs))
     }
 
@@ -341,19 +342,18 @@ final class Dispatcher: @unchecked Sendable {
             guard let (event, data) = try source.event(attempt.id, at: attempt.body) else {
                 throw StoreError(.damaged, "the event of the delivery \(attempt.id) is not in the log")
             }
-            let definition = Array(data[event.definition])
             var encoded = attempt.webhook
-            if encoded == nil { encoded = try source.webhookOfDeleted(will: attempt.will, definition) }
+            if encoded == nil {
+                underWay.definition = Array(data[event.definition])
+                underWay.version = event.progress.version
+                encoded = try source.webhookOfDeleted(will: attempt.will, underWay.definition)
+            }
             guard let webhook = encoded.flatMap({ webhooks.webhook($0) }) else {
                 throw StoreError(.damaged, "the webhook of the delivery \(attempt.id) can't be read")
             }
             underWay.retry = webhook.retry
             underWay.expiresAt = webhook.retry.maxAgeMs.map { (attempt.redrivenAt ?? event.at) + $0 }
             if case .event(.fired, _, _) = event.content { underWay.firedAt = event.at }
-            if attempt.webhook == nil {
-                underWay.definition = definition
-                underWay.version = event.progress.version
-            }
             if let expiresAt = underWay.expiresAt, attempt.begunAt >= expiresAt {
                 var end = AttemptEnd(aged: attempt)
                 end.definition = underWay.definition
@@ -361,7 +361,7 @@ final class Dispatcher: @unchecked Sendable {
                 source.ends.append(end)
                 return nil
             }
-            var sent = sending.event(event, data)
+            var sent = sending.event(event, data, webhook)
             // The attempt is a span of its own in the trace that the timer kept.
             sent.trace = sent.trace?.caused(by: max(1, KernelRandom.words(1)[0]))
             underWay.url = webhook.url

@@ -235,7 +235,7 @@ extension ServerRun {
         try TimerService(
             store: store, place: member, standby: configuration.standby, configuration: configuration.engine,
             alarm: configuration.alarm.make(), recovery: recovery,
-            sending: DeliverySending(version: Release.version, event: WebhookEvents.event),
+            sending: DeliverySending(version: Release.version, event: WebhookEvents.event(_:_:for:)),
             report: report ?? operatorLog.report)
     }
 

@@ -13,19 +13,22 @@ import WireJSON
 /// Each carries `webhook-id` and `webhook-timestamp`, and where there is a secret `webhook-signature`, after Standard
 /// Webhooks 1.0. The event's data are in `timerd-*` headers where the body doesn't have them: with `payload`, and with
 /// GET, which sends no body and no Content-Type and is signed as if its body were empty. DELETE has a body.
-public struct WebhookRequestBuilder: Sendable {
+public struct WebhookRequestBuilder {
     /// The prefix of the types of CloudEvents.
     public static let cloudEventPrefix = "timerd.timer."
 
     private let userAgent: String
     private let defaultSecrets: [WebhookSecret]
+    private let keys: SigningKeys
 
     /// - Parameters:
     ///   - version: the server's version, for `User-Agent: timerd/<version>`.
     ///   - defaultSecrets: these sign the deliveries of webhooks that have no secrets of their own.
-    public init(version: String, defaultSecrets: [WebhookSecret] = []) {
+    ///   - keys: the keys of secrets that have signed before.
+    public init(version: String, defaultSecrets: [WebhookSecret] = [], keys: SigningKeys = SigningKeys()) {
         userAgent = "timerd/\(version)"
         self.defaultSecrets = defaultSecrets
+        self.keys = keys
     }
 
     /// Returns the request of an attempt at `timestamp`, seconds since 1970, with the webhook's present configuration.
@@ -39,14 +42,14 @@ public struct WebhookRequestBuilder: Sendable {
         }
         if body != nil { headers.append(WebhookHeader("Content-Type", Self.contentType(webhook.format))) }
         headers.append(WebhookHeader("webhook-id", event.id))
-        headers.append(WebhookHeader("webhook-timestamp", "\(timestamp)"))
+        headers.append(WebhookHeader("webhook-timestamp", String(timestamp)))
         let secrets = webhook.secrets.isEmpty ? defaultSecrets : webhook.secrets
         if !secrets.isEmpty {
             let signature = WebhookSignature.header(
-                id: event.id, timestamp: timestamp, body: body ?? [], secrets: secrets)
+                id: event.id, timestamp: timestamp, body: body ?? [], secrets: secrets, keys: keys)
             headers.append(WebhookHeader("webhook-signature", signature))
         }
-        if webhook.format == .payload || body == nil { headers += Self.dataHeaders(event) }
+        if webhook.showsData { headers += Self.dataHeaders(event) }
         if let trace = event.trace {
             headers += Self.headers(of: trace)
             // A timer of an earlier version may set these headers itself.
@@ -136,11 +139,13 @@ public struct WebhookEvent: Sendable {
     public var id: String
     /// The event's type, such as `fired`.
     public var type: String
-    /// The whole event as JSON.
+    /// The whole event as JSON; anything where `WebhookConfiguration.showsEvent` is false.
     public var json: [UInt8]
-    /// The timer's payload as JSON; nil for none, which goes out as `null`.
+    /// The timer's payload as JSON; nil for none, which goes out as `null`. Anything where
+    /// `WebhookConfiguration.showsPayload` is false.
     public var payload: [UInt8]?
-    /// The event's data for headers, a name and a text each: `("scheduledAt", "2026-11-21T09:00:00.000Z")`.
+    /// The event's data for headers, a name and a text each: `("scheduledAt", "2026-11-21T09:00:00.000Z")`. Anything where
+    /// `WebhookConfiguration.showsData` is false.
     public var data: [(name: String, value: String)]
     /// The `source` of CloudEvents, a URI reference: `/timerd`.
     public var source: String

@@ -42,6 +42,15 @@ public struct WebhookConfiguration: Sendable, Equatable {
         self.retry = retry
     }
 
+    /// Whether a request's body is the event, or holds it.
+    public var showsEvent: Bool { method.sendsBody && format != .payload }
+
+    /// Whether a request's body is the payload.
+    public var showsPayload: Bool { method.sendsBody && format == .payload }
+
+    /// Whether a request's headers have the event's data, since its body doesn't.
+    public var showsData: Bool { !showsEvent }
+
     /// Whether deliveries go to the same scheme, host and port as by `other`; false where one of the URLs is invalid.
     ///
     /// A mask must not carry a webhook's secret over to another origin.

@@ -7,14 +7,13 @@ enum Base64 {
     static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        let alphabet = alphabet
         for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
+            let count = min(3, bytes.count - start)
             var bits: UInt32 = 0
-            for byte in group { bits = bits << 8 | UInt32(byte) }
-            bits <<= UInt32(8 * (3 - group.count))
+            for place in 0..<3 { bits = bits << 8 | (place < count ? UInt32(bytes[start + place]) : 0) }
             for place in 0..<4 {
-                let index = Int(bits >> UInt32(18 - 6 * place) & 63)
-                text.append(place <= group.count ? alphabet[index] : padding)
+                text.append(place <= count ? alphabet[Int(bits >> UInt32(18 - 6 * place) & 63)] : padding)
             }
         }
         return String(decoding: text, as: UTF8.self)

@@ -17,34 +17,3 @@ public enum SHA256 {
         return digest
     }
 }
-
-/// HMAC-SHA256 (RFC 2104, FIPS 180-4).
-enum HMAC {
-    /// The number of bytes in a code.
-    static let byteCount = 32
-
-    /// Returns the code of `message` under `key`.
-    static func sha256(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
-        var code = [UInt8](repeating: 0, count: byteCount)
-        let done = unsafe code.withUnsafeMutableBufferPointer { code in
-            unsafe key.withUnsafeBytes { key in
-                unsafe message.withUnsafeBytes { message in
-                    unsafe ccrypto_hmac_sha256(
-                        key.baseAddress, key.count, message.baseAddress, message.count, code.baseAddress)
-                }
-            }
-        }
-        precondition(done, "libcrypto knows SHA-256 and fails only where memory has run out")
-        return code
-    }
-
-    /// Whether two codes are the same, compared in constant time.
-    static func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-        guard left.count == right.count else { return false }
-        return unsafe left.withUnsafeBytes { left in
-            unsafe right.withUnsafeBytes { right in
-                unsafe ccrypto_equal(left.baseAddress, right.baseAddress, left.count)
-            }
-        }
-    }
-}

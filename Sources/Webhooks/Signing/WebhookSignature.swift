@@ -26,9 +26,12 @@ public enum WebhookSignature {
     /// - Parameters:
     ///   - id: the value of `webhook-id`; by the standard without a dot.
     ///   - timestamp: the value of `webhook-timestamp`, seconds since 1970.
-    public static func header(id: String, timestamp: Int64, body: [UInt8], secrets: [WebhookSecret]) -> String {
-        let message = message(id: id, timestamp: "\(timestamp)", body: body)
-        return secrets.map { version + Base64.encode(HMAC.sha256(message, key: $0.key)) }.joined(separator: " ")
+    ///   - keys: the keys of secrets that have signed before.
+    public static func header(
+        id: String, timestamp: Int64, body: [UInt8], secrets: [WebhookSecret], keys: SigningKeys = SigningKeys()
+    ) -> String {
+        let head = head(id: id, timestamp: String(timestamp))
+        return secrets.map { version + Base64.encode(keys.key($0).code(of: head, body)) }.joined(separator: " ")
     }
 
     /// Verifies a delivery that was received, given the texts of its three headers.
@@ -43,8 +46,8 @@ public enum WebhookSignature {
         }
         if seconds < nowSeconds - toleranceSeconds { return .tooOld }
         if seconds > nowSeconds + toleranceSeconds { return .tooNew }
-        let message = message(id: id, timestamp: timestamp, body: body)
-        let expected = secrets.map { HMAC.sha256(message, key: $0.key) }
+        let head = head(id: id, timestamp: timestamp)
+        let expected = secrets.map { HMAC(key: $0.key).code(of: head, body) }
         for candidate in signature.split(separator: " ").prefix(maximumSignatures) where candidate.hasPrefix(version) {
             guard let code = Base64.decode(candidate.utf8.dropFirst(version.utf8.count)) else { continue }
             if expected.contains(where: { HMAC.equal($0, code) }) { return .valid }
@@ -52,14 +55,6 @@ public enum WebhookSignature {
         return .noMatch
     }
 
-    private static func message(id: String, timestamp: String, body: [UInt8]) -> [UInt8] {
-        var message: [UInt8] = []
-        message.reserveCapacity(id.utf8.count + timestamp.utf8.count + 2 + body.count)
-        message += id.utf8
-        message.append(UInt8(ascii: "."))
-        message += timestamp.utf8
-        message.append(UInt8(ascii: "."))
-        message += body
-        return message
-    }
+    /// Returns the part of the signed message before the body.
+    private static func head(id: String, timestamp: String) -> [UInt8] { Array("\(id).\(timestamp).".utf8) }
 }

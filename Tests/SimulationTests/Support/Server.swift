@@ -43,7 +43,7 @@ final class Server {
         tuning.slackBytes = 512
         tuning.rowsPerRound = 20
         compactor = LogCompaction(log, pacing, tuning: tuning, report: { _ in })
-        let sending = DeliverySending(version: "0") { event, data in
+        let sending = DeliverySending(version: "0") { event, data, _ in
             WebhookEvent(
                 id: String(event.position), type: "event", json: Recorded.body(of: event, data), payload: nil, data: [],
                 source: "/", subject: "", timeMs: 0)

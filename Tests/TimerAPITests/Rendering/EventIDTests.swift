@@ -14,12 +14,16 @@ struct EventIDTests {
         #expect(EventID(Array(text.utf8))?.position == id)
     }
 
-    @Test(arguments: [0, 1, 1_927_621_480_389_017_600, Int64.max])
-    func `an event id is shown in full width and read back`(id: Int64) {
+    @Test(
+        arguments: [
+            (0, "0000000000000000000"), (1, "0000000000000000001"), (1_927_621_480_389_017_600, "1927621480389017600"),
+            (.max, "9223372036854775807"),
+        ] as [(Int64, String)])
+    func `an event id is shown in full width and read back`(id: Int64, shown: String) {
         var bytes: [UInt8] = []
         bytes.append(addingCapacity: EventID.width) { EventID(id).append(to: &$0) }
         #expect(bytes.count == EventID.width)
-        #expect(text(bytes) == EventID(id).text)
+        #expect(text(bytes) == shown && EventID(id).text == shown)
         #expect(EventID(bytes) == EventID(id))
     }
 }

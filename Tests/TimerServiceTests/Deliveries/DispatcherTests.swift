@@ -15,7 +15,7 @@ private final class DeliveringService: Sendable {
     init(_ store: any LogStore, _ edit: (inout DeliveryConfiguration) -> Void = { _ in }) throws {
         var configuration = EngineConfiguration()
         edit(&configuration.deliveries)
-        let sending = DeliverySending(version: "0") { event, data in
+        let sending = DeliverySending(version: "0") { event, data, _ in
             WebhookEvent(
                 id: String(event.position), type: "fired", json: [], payload: nil, data: [], source: "/", subject: "t",
                 timeMs: event.at)

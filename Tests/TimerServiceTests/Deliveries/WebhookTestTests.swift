@@ -105,7 +105,7 @@ struct WebhookTestTests {
             visit.answer(500)
             return .keep
         }
-        let sending = DeliverySending(version: "0") { event, _ in
+        let sending = DeliverySending(version: "0") { event, _, _ in
             WebhookEvent(
                 id: "1", type: "fired", json: [], payload: nil, data: [], source: "/", subject: "t", timeMs: event.at)
         }

@@ -85,7 +85,7 @@ struct OwnershipTests {
     }
 
     @Test func `a dropped log leaves memory`() throws {
-        let sending = DeliverySending(version: "0") { event, _ in
+        let sending = DeliverySending(version: "0") { event, _, _ in
             WebhookEvent(
                 id: "", type: "fired", json: [], payload: nil, data: [], source: "/", subject: "t", timeMs: event.at)
         }
@@ -108,7 +108,7 @@ struct OwnershipTests {
             visit.answer(200)
             return .keep
         }
-        let sending = DeliverySending(version: "0") { event, data in
+        let sending = DeliverySending(version: "0") { event, data, _ in
             WebhookEvent(
                 id: String(event.position), type: "fired", json: [], payload: nil, data: [], source: "/", subject: "t",
                 timeMs: event.at)

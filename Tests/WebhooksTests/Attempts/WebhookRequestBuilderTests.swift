@@ -10,14 +10,13 @@ private let event = WebhookEvent(
     data: [("scheduledAt", "2026-01-01T00:00:00.000Z"), ("timerId", "grüße 100%"), ("x_y", "")], source: "/timerd",
     subject: "a\"b", timeMs: 1_767_225_600_000)
 
-private let builder = WebhookRequestBuilder(version: "1.2.3")
 private let secret = WebhookSecret(key: Array(0..<32))!
 private let other = WebhookSecret(key: Array(1...32))!
 
 private func request(_ change: (inout WebhookConfiguration) -> Void = { _ in }) -> WebhookRequest {
     var webhook = WebhookConfiguration(url: "https://example.com/hook", timeoutMs: 7000)
     change(&webhook)
-    return builder.request(event, by: webhook, timestamp: 1_767_225_601)
+    return WebhookRequestBuilder(version: "1.2.3").request(event, by: webhook, timestamp: 1_767_225_601)
 }
 
 extension WebhookRequest {
@@ -26,6 +25,8 @@ extension WebhookRequest {
 }
 
 struct WebhookRequestBuilderTests {
+    private let builder = WebhookRequestBuilder(version: "1.2.3")
+
     @Test func `the standard format sends the event`() {
         let sent = request()
         #expect(sent.method == .post && sent.url == "https://example.com/hook" && sent.timeoutMs == 7000)
@@ -96,6 +97,19 @@ struct WebhookRequestBuilderTests {
             sent.values("webhook-signature") == [
                 WebhookSignature.header(id: "dlv_01", timestamp: 1_767_225_601, body: [], secrets: [secret])
             ])
+    }
+
+    @Test(arguments: WebhookMethod.allCases, WebhookFormat.allCases)
+    func `a request needs no part of the event that its webhook does not show`(
+        method: WebhookMethod, format: WebhookFormat
+    ) {
+        let webhook = WebhookConfiguration(url: "https://example.com", method: method, format: format)
+        var shown = event
+        if !webhook.showsEvent { shown.json = [] }
+        if !webhook.showsPayload { shown.payload = nil }
+        if !webhook.showsData { shown.data = [] }
+        let whole = builder.request(event, by: webhook, timestamp: 0)
+        #expect(builder.request(shown, by: webhook, timestamp: 0) == whole)
     }
 
     @Test(arguments: [WebhookMethod.post, .put, .patch, .delete], WebhookFormat.allCases)

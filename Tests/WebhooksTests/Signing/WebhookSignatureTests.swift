@@ -69,6 +69,20 @@ struct WebhookSignatureTests {
         #expect(WebhookSignature.header(id: "a", timestamp: 0, body: [], secrets: []) == "")
     }
 
+    @Test func `keys that are kept sign like new ones`() throws {
+        let keys = SigningKeys()
+        func isSame(_ key: UInt16, _ body: [UInt8]) throws -> Bool {
+            let bytes = [UInt8(truncatingIfNeeded: key), UInt8(key >> 8)] + [UInt8](repeating: 7, count: 30)
+            let secrets = [try #require(WebhookSecret(key: bytes))]
+            return WebhookSignature.header(id: "a", timestamp: 1, body: body, secrets: secrets, keys: keys)
+                == WebhookSignature.header(id: "a", timestamp: 1, body: body, secrets: secrets)
+        }
+        // More keys than are kept, and each again.
+        for body in [[], [1, 2, 3], [UInt8](repeating: 9, count: 1000)] {
+            for key in UInt16(0)..<1100 { #expect(try isSame(key, body)) }
+        }
+    }
+
     @Test(
         arguments: [
             (-300, .valid), (300, .valid), (301, .tooOld), (-301, .tooNew),
@@ -112,7 +126,7 @@ struct WebhookSignatureTests {
     }
 
     @Test func `codes are equal in all their bytes or not at all`() {
-        let code = HMAC.sha256([1, 2], key: [3])
+        let code = HMAC(key: [3]).code(of: [1, 2])
         #expect(code.count == HMAC.byteCount && HMAC.equal(code, code) && HMAC.equal([], []))
         for index in code.indices {
             var other = code
