@@ -46,9 +46,9 @@ struct Executor {
 
     private func key(of operation: Operation) -> TimerKey? {
         switch operation {
-        case .create(let key, _), .put(let key, _, _, _), .readForPut(let key, _, _), .replace(let key, _, _, _, _),
-            .readForPatch(let key, _), .amend(let key, _, _, _),
-            .command(_, let key, _, _), .delete(let key, _), .get(let key), .next(let key, _), .testWebhook(let key):
+        case .create(let key), .put(let key, _, _), .readForPut(let key, _, _), .replace(let key, _, _, _),
+            .readForPatch(let key, _), .amend(let key, _, _), .command(_, let key, _, _), .delete(let key, _),
+            .get(let key), .next(let key, _), .testWebhook(let key):
             key
         case .declare(let declaration, _): declaration.key
         default: nil
@@ -61,17 +61,17 @@ struct Executor {
             return true
         case .fail(let problem, let key):
             try fail(problem, unlessMissing: key, ticket, turn)
-        case .create(let key, var definition):
-            show(try turn.create(key, definition: &definition), status: 201, ticket, turn)
-        case .put(let key, var definition, let condition, let unless):
-            let (slot, isNew) = try turn.put(key, definition: &definition, if: condition, unless: unless)
+        case .create(let key):
+            show(try turn.create(key, definition: &ticket.definition), status: 201, ticket, turn)
+        case .put(let key, let condition, let unless):
+            let (slot, isNew) = try turn.put(key, definition: &ticket.definition, if: condition, unless: unless)
             show(slot, status: isNew ? 201 : 200, ticket, turn)
         case .readForPut(let key, _, _):
             return try readForPut(key, ticket, turn)
-        case .replace(let key, let basis, var definition, let condition, let unless):
+        case .replace(let key, let basis, let condition, let unless):
             guard
                 let (slot, isNew) = try turn.replace(
-                    key, basis: basis, definition: &definition, if: condition, unless: unless)
+                    key, basis: basis, definition: &ticket.definition, if: condition, unless: unless)
             else {
                 ticket.operation = .readForPut(key, condition, unless: unless)
                 return try readForPut(key, ticket, turn)
@@ -80,8 +80,8 @@ struct Executor {
         case .declare(let declaration, let isDry): try declare(declaration, isDry: isDry, ticket, turn)
         case .readForPatch(let key, let condition):
             return try readForPatch(key, condition, ticket, turn)
-        case .amend(let key, let basis, var definition, let condition):
-            guard let slot = try turn.amend(key, basis: basis, definition: &definition, if: condition) else {
+        case .amend(let key, let basis, let condition):
+            guard let slot = try turn.amend(key, basis: basis, definition: &ticket.definition, if: condition) else {
                 ticket.operation = .readForPatch(key, condition)
                 return try readForPatch(key, condition, ticket, turn)
             }
@@ -200,22 +200,20 @@ struct Executor {
         switch ticket.operation {
         case .readForPatch(let key, let condition) where ticket.attempts > 0:
             do throws(Problem) {
-                ticket.operation = .amend(
-                    key, basis: ticket.view.progress.version,
-                    definition: try webhookRule(ticket).checked(
-                        MergePatch.definition(ticket.view, ticket.document, zones: service.zones),
-                        over: ticket.view.definition), condition)
+                ticket.definition = try webhookRule(ticket).checked(
+                    MergePatch.definition(ticket.view, ticket.document, zones: service.zones),
+                    over: ticket.view.definition)
+                ticket.operation = .amend(key, basis: ticket.view.progress.version, condition)
             } catch {
                 ticket.operation = .fail(error, unlessMissing: key)
             }
         case .readForPut(let key, let condition, let unless) where ticket.attempts > 0:
             do throws(Problem) {
                 let body = try TimerBody(ticket.document, zones: service.zones)
-                ticket.operation = .replace(
-                    key, basis: ticket.view.progress.version,
-                    definition: try webhookRule(ticket).checked(
-                        body.definition(id: ticket.parameter, replacing: ticket.view.definition),
-                        over: ticket.view.definition), condition, unless: unless)
+                ticket.definition = try webhookRule(ticket).checked(
+                    body.definition(id: ticket.parameter, replacing: ticket.view.definition),
+                    over: ticket.view.definition)
+                ticket.operation = .replace(key, basis: ticket.view.progress.version, condition, unless: unless)
             } catch {
                 // The problem does not depend on whether the timer exists: PUT may create it.
                 ticket.rest(on: ticket.view.position)

@@ -73,6 +73,7 @@ final class ListRun {
                 APILimits.examinedPerStep, mostExamined - examined, takesAll ? room + 1 : APILimits.examinedPerStep)
             // The walk's closure can't capture the scheduler that it walks over: the timers are matched after the walk.
             var run: [(place: UInt64, slot: SlotIndex)] = []
+            run.reserveCapacity(mostInStep)
             scheduler.walk(after: place, over: selection) { member, slot in
                 guard inStep < mostInStep else {
                     isDone = false
@@ -82,6 +83,7 @@ final class ListRun {
                 run.append((member, slot))
                 return true
             }
+            found.reserveCapacity(min(run.count, room))
             for member in run {
                 guard found.count < room else {
                     isDone = false

@@ -7,16 +7,17 @@ enum Operation {
     case none
     /// A refusal with the problem; with `notFound` instead if the timer `unlessMissing` does not exist.
     indirect case fail(Problem, unlessMissing: TimerKey?)
-    case create(TimerKey, definition: [UInt8])
-    case put(TimerKey, definition: [UInt8], VersionCondition, unless: VersionCondition)
+    /// Makes the timer with the ticket's definition; so do `put`, `replace` and `amend`.
+    case create(TimerKey)
+    case put(TimerKey, VersionCondition, unless: VersionCondition)
     /// Reads the timer, if it exists, so that a replacement can keep secrets of its webhook.
     case readForPut(TimerKey, VersionCondition, unless: VersionCondition)
-    case replace(TimerKey, basis: Int64, definition: [UInt8], VersionCondition, unless: VersionCondition)
+    case replace(TimerKey, basis: Int64, VersionCondition, unless: VersionCondition)
     /// Makes the timer or changes what differs; a dry run only compares.
     indirect case declare(Declaration, isDry: Bool)
     /// Reads the timer, so that the patched definition can be computed.
     case readForPatch(TimerKey, VersionCondition)
-    case amend(TimerKey, basis: Int64, definition: [UInt8], VersionCondition)
+    case amend(TimerKey, basis: Int64, VersionCondition)
     case command(TimerCommand, TimerKey, RescheduleTarget?, VersionCondition)
     case delete(TimerKey, VersionCondition)
     case get(TimerKey)

@@ -34,6 +34,9 @@ package final class Ticket {
     /// The request's trace context in its kept form, for the timers that the request makes or changes; empty for none.
     var trace: [UInt8] = []
     var operation = Operation.none
+    /// The definition that the operation gives a timer, encoded. It is not in the operation, of which a copy is held while
+    /// the scheduler writes into the definition.
+    var definition: [UInt8] = []
     var outcome = Outcome.none
     /// The timer that the request names or made.
     var view = TimerView()
@@ -118,6 +121,7 @@ package final class Ticket {
     /// itself is in the response.
     func releaseMemory() {
         operation = .none
+        definition = []
         if !trace.isEmpty { trace = [] }
         outcome = .gone
         document.reset(keeping: APILimits.keptBytes)

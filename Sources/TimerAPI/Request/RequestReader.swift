@@ -197,7 +197,8 @@ struct RequestReader {
         try ticket.principal.check(.write, timer: body.id)
         let id = body.id ?? makeID()
         ticket.parameter = id
-        return .create(key(id), definition: try webhookRule(ticket).checked(body.definition(id: id)))
+        ticket.definition = try webhookRule(ticket).checked(body.definition(id: id))
+        return .create(key(id))
     }
 
     /// The rule of the webhooks that the request's client may set.
@@ -260,8 +261,8 @@ struct RequestReader {
             return .declare(declaration, isDry: isDry ?? false)
         }
         if body.keepsSecrets { return .readForPut(key, condition(ticket), unless: unless) }
-        let definition = try webhookRule(ticket).checked(body.definition(id: ticket.parameter))
-        return .put(key, definition: definition, condition(ticket), unless: unless)
+        ticket.definition = try webhookRule(ticket).checked(body.definition(id: ticket.parameter))
+        return .put(key, condition(ticket), unless: unless)
     }
 
     /// Checks that the request has no body, or `{}`.

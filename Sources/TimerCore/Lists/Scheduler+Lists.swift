@@ -13,11 +13,11 @@ extension Scheduler {
         var groupHash: UInt32 = 0
         var going = true
         func flush() {
-            for member in group.sorted(by: { $0.place < $1.place }) where going {
+            if group.count > 1 { group.sort { $0.place > $1.place } }
+            while going, let member = group.popLast() {
                 if let after, member.place <= after { continue }
                 going = body(member.place, member.slot)
             }
-            group.removeAll(keepingCapacity: true)
         }
         table.walk(from: after ?? 0, over: selection) { hash, slot in
             if hash != groupHash {

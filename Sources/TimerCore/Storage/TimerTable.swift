@@ -1,8 +1,10 @@
 /// Every timer: a slab of fixed slots, an index from id that is also the order of lists, and one from labels.
 struct TimerTable: ~Copyable {
+    /// A member that has the table, and the scheduler around it, passed by their addresses: Swift copies a large struct
+    /// without an existential to the stack for each call that reads it.
+    private let inPlace: any Sendable = ()
     private var slots = PagedStorage<TimerSlot>(pageShift: 12, fill: TimerSlot())
-    /// The rest of the progress of timers that have fired, found by `TimerSlot.fires`: most timers wait for their
-    /// first fire.
+    /// The rest of the progress of timers that have fired, found by `TimerSlot.fires`: most wait for their first fire.
     private var fireSlots = PagedStorage<FireSlot>(pageShift: 12, fill: FireSlot())
     private var freeFires: [UInt32] = []
     /// The kicks of watchdogs by slot, up to the highest slot that a watchdog has had; empty if there was none.
@@ -11,8 +13,7 @@ struct TimerTable: ~Copyable {
     private(set) var byID = HashOrderedIndex()
     /// Entries of timers that `byID` lacks so far: see `insertUnindexed`.
     private var unindexed: [UInt64] = []
-    /// The least and the most unindexed timers at which all are indexed; between these bounds that is done once
-    /// they are as many as the indexed ones.
+    /// The bounds within which all are indexed once they are as many as the indexed ones.
     private static let leastIndexed = 4096
     private static let mostUnindexed = 1 << 20
     private var byLabel = LabelIndex()
@@ -79,8 +80,7 @@ struct TimerTable: ~Copyable {
         return slot
     }
 
-    /// Adds a timer whose name has `hash`, and which is not found before `indexRest`: many are indexed faster at
-    /// once than one by one.
+    /// Adds a timer whose name has `hash`, and which `find` finds after `indexRest`: many at once are indexed faster.
     mutating func insertUnindexed(_ hash: UInt64, definition: Span<UInt8>, progress: TimerProgress) -> SlotIndex {
         let slot = add(hash, definition: definition, progress: progress)
         unindexed.append(HashOrderedIndex.entry(slots[Int(slot)].hash, slot))

@@ -93,8 +93,11 @@ public import TimerCore
         view.workingLeft = engine.scheduler.workingLeft(slot, now)
         view.position = engine.scheduler.lastRecord(slot)
         view.eventID = max(engine.scheduler.lastEvent(slot), engine.shownHead)
-        view.definition.removeAll(keepingCapacity: true)
-        engine.scheduler.withDefinition(slot) { view.definition.append(copying: $0) }
+        engine.scheduler.withDefinition(slot) { definition in
+            if view.definition.capacity < definition.count { return view.definition = [UInt8](copying: definition) }
+            view.definition.removeAll(keepingCapacity: true)
+            view.definition.append(copying: definition)
+        }
         engine.spent += view.definition.count / EngineConfiguration.bytesPerChange
     }
 

@@ -156,7 +156,7 @@ public struct JSONWriter: ~Copyable {
 
     /// Writes a string of printable ASCII without quotes and backslashes.
     public mutating func string(_ text: StaticString) {
-        plain(upTo: text.utf8CodeUnitCount) { $0.append(text) }
+        write(upTo: text.utf8CodeUnitCount + 2) { $0.appendQuoted { $0.append(text) } }
     }
 
     /// Writes a string of what `append` appends: at most `room` bytes, printable ASCII without quotes and backslashes.
