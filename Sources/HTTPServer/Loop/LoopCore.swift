@@ -160,10 +160,19 @@ package final class LoopCore: @unchecked Sendable {
 
     private func timeout() -> Int32 {
         if libraryHasWork || !closed.isEmpty || guest?.hasWork ?? false || secure?.hasWork ?? false { return 0 }
-        let next = min(nextTick, handler.deadline ?? .max)
+        let rest = hasNothingOpen ? handler.rest(now: now) : nextTick
+        let next = min(max(rest, nextTick), handler.deadline ?? .max)
+        // A rest ends with a tick, whether by its time or by an event.
+        if rest > nextTick { nextTick = now }
         let longest = phase.isStopping ? Self.stoppingMs : Int32(clamping: (next - now + 999_999) / 1_000_000)
         if owed == 0 { return max(0, longest) }
         return max(0, min(longest, busy > owed ? Self.unsureMs : Self.waitingMs))
+    }
+
+    /// Whether the loop has neither a connection nor a socket that it must look after, and goes on.
+    private var hasNothingOpen: Bool {
+        connections.isEmpty && sockets.isEmpty && ending.isEmpty && guest == nil && secure?.isEmpty ?? true
+            && !phase.isStopping
     }
 
     /// Whether the library should run without an event. While answers are awaited the library always reports work

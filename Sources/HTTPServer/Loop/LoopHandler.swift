@@ -22,6 +22,10 @@ public protocol LoopHandler: AnyObject {
     /// Called about once a second. `now` is the monotonic clock's, in nanoseconds.
     func tick(now: Int64)
 
+    /// Called when the loop has nothing open at `now`: returns the instant until which it needs no `tick`. An event ends
+    /// that rest with a `tick`.
+    func rest(now: Int64) -> Int64
+
     /// The instant at which `deadlineCame` is to be called, on the monotonic clock in nanoseconds; nil for never.
     var deadline: Int64? { get }
 
@@ -49,6 +53,9 @@ extension LoopHandler {
 
     /// Does nothing.
     public func tick(now: Int64) {}
+
+    /// Returns `now`: the loop ticks on.
+    public func rest(now: Int64) -> Int64 { now }
 
     /// No deadline.
     public var deadline: Int64? { nil }

@@ -75,6 +75,9 @@ import TLS
     /// Whether something is left to be done in a further round, which then follows at once.
     var hasWork: Bool { !queue.isEmpty }
 
+    /// Whether there is no connection.
+    var isEmpty: Bool { table.isEmpty && queue.isEmpty }
+
     /// Handles an event. Returns false where it is none of these sockets'.
     func happened(_ event: Epoll.Event) -> Bool {
         if event.tag == SecureListener.tag {

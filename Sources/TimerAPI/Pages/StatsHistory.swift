@@ -44,6 +44,9 @@ final class StatsHistory: Sendable {
         }
     }
 
+    /// The instant at which the interval under way ends, on the monotonic clock.
+    var nextAt: Int64 { state.withLock { $0.nextAt } }
+
     /// Adds the point of the interval that ends with `figures`, unless this process owns no log then.
     func add(_ figures: StatsFigures) {
         state.withLock { state in

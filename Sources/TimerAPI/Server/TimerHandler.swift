@@ -326,6 +326,13 @@ package final class TimerHandler: LoopHandler {
         if let desk, desk.deadline.map({ now >= $0 }) ?? false { desk.retry(now: now) }
     }
 
+    package func rest(now: Int64) -> Int64 {
+        guard held.isEmpty else { return now }
+        let until = context.history.nextAt
+        heart.rest(until: until)
+        return until
+    }
+
     package func tick(now: Int64) {
         heart.beat()
         context.history.tick(context, now: now)

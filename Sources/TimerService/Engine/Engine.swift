@@ -282,6 +282,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         if !batch.isEmpty { callCommitter(wakes: !leads) }
         if scheduler.hasReadyDeliveries(durable: shownHead) { onReadyDeliveries() }
         plan(now)
+        if scheduler.countsUptime, pacer.endRest() { callFireLoop() }
     }
 
     private func callCommitter(wakes: Bool) {
@@ -356,16 +357,6 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         return batch.takePosition(at: clockNow)
     }
 
-    /// The result of a step of the fire loop.
-    public enum FireStep: Sendable {
-        /// Nothing more is due now.
-        case done
-        /// More is due: call again.
-        case more
-        /// Too many records wait for the disk: call again soon.
-        case held
-    }
-
     /// Fires what is due, one bounded step.
     public func fire() -> FireStep {
         lock.lock(.fire)
@@ -390,7 +381,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         done = settleSubscriptions(now) && done
         pacer.finish(isDone: done, at: now.elapsed)
         afterChanges(now)
-        return done ? .done : .more
+        guard done else { return .more }
+        // Uptime is what readings of the clocks prove.
+        if scheduler.countsUptime { return .done }
+        pacer.rest()
+        return .resting(until: pacer.armedFor == .max ? .max : clock.boottime(ofElapsed: pacer.armedFor))
     }
 
     /// Wakes the fire loop, so that it takes a step of the engine at once.

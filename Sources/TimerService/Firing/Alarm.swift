@@ -3,6 +3,8 @@ import Platform
 
 /// An alarm that wakes the fire loop at an instant. `AlarmKind` lists those of the server; tests have a manual one.
 public protocol Alarm: AnyObject, Sendable {
+    /// Whether a step of the calendar ends a `wait`.
+    var seesCalendarSteps: Bool { get }
     /// Plans the next wake-up, in place of the one before. May be called on any thread.
     ///
     /// - Parameters:
@@ -13,6 +15,11 @@ public protocol Alarm: AnyObject, Sendable {
     func wait(milliseconds: Int32)
     /// Ends a `wait` now. May be called on any thread.
     func ring()
+}
+
+extension Alarm {
+    /// False: the calendar is to be read.
+    public var seesCalendarSteps: Bool { false }
 }
 
 /// The kinds of alarm that can wake the fire loop of a server.
@@ -48,6 +55,9 @@ public final class TimerFDAlarm: Alarm {
         epoll.add(bell.descriptor, .readable, tag: 2)
         calendar.set(Self.farFuture)
     }
+
+    /// True: the kernel reports them.
+    public var seesCalendarSteps: Bool { true }
 
     /// Arms the kernel's timer.
     public func arm(boottime: Int64) { due.set(boottime == .max ? 0 : max(1, boottime)) }

@@ -8,8 +8,10 @@ final class FireLoop: Worker {
     private let alarm: any Alarm
     private let heart: Heartbeat
     private let stopping = Atomic<Bool>(false)
-    /// The longest sleep, in milliseconds: the loop proves that it moves even when nothing is due.
+    /// The longest sleep, in milliseconds, while what the loop waits for may come without the alarm: the log, or its storage.
     private static let longestSleep: Int32 = 1000
+    /// The longest rest, in milliseconds: a sleep while the alarm tells of all that the loop waits for.
+    private static let longestRest: Int64 = 10_000
     /// The sleep while too many records wait for the disk, or sockets are still to be read, in milliseconds.
     private static let backpressureSleep: Int32 = 1
 
@@ -37,6 +39,7 @@ final class FireLoop: Worker {
         while !stopping.load(ordering: .acquiring) {
             switch step() {
             case .done: alarm.wait(milliseconds: Self.longestSleep)
+            case .resting(let instant): rest(until: instant)
             case .more: log.value?.engine.yieldLock(naps: Lock.mostNaps)
             case .held: alarm.wait(milliseconds: Self.backpressureSleep)
             }
@@ -47,6 +50,16 @@ final class FireLoop: Worker {
     func step() -> Engine.FireStep {
         heart.beat()
         return log.value?.engine.fire() ?? .done
+    }
+
+    /// Rests until something is due soon, at `instant` in nanoseconds since boot. No alarm tells of a calendar that is slowed
+    /// down or sped up, so the loop reads the clocks each second before an instant of the calendar.
+    private func rest(until instant: Int64) {
+        let left = (instant - Clocks.boottime()) / 1_000_000 - 2 * Int64(Self.longestSleep)
+        guard alarm.seesCalendarSteps, left > 0 else { return alarm.wait(milliseconds: Self.longestSleep) }
+        let rest = min(left, Self.longestRest)
+        heart.rest(until: Clocks.monotonic() + rest * 1_000_000)
+        alarm.wait(milliseconds: Int32(rest))
     }
 
     func stop() {
@@ -114,6 +127,29 @@ extension Engine {
     private static let roomPause: Int64 = 10_000_000
 }
 
+extension Engine {
+    /// The result of a step of the fire loop.
+    public enum FireStep: Sendable, Equatable {
+        /// Nothing more is due now. What comes next may come without the alarm.
+        case done
+        /// Nothing more is due before `instant`, in nanoseconds since boot, for which the alarm is armed; `Int64.max` for
+        /// never.
+        case resting(until: Int64)
+        /// More is due: call again.
+        case more
+        /// Too many records wait for the disk: call again soon.
+        case held
+
+        /// Whether nothing more is due now.
+        public var isDone: Bool {
+            switch self {
+            case .done, .resting: true
+            case .more, .held: false
+            }
+        }
+    }
+}
+
 /// The plan of the fire loop's next wake-up, and the record of whether it stood still. Instants are elapsed
 /// nanoseconds.
 struct FirePacer {
@@ -123,6 +159,8 @@ struct FirePacer {
     private var lastBeat: Int64 = 0
     /// Whether the fire loop is between two steps of one wake-up.
     private var isAdvancing = false
+    /// Whether the fire loop may sleep until the alarm, without reading the clocks.
+    private var isResting = false
 
     /// The longest stand-still, in nanoseconds, that makes no misfires of the timers that came due in it.
     static let stallThreshold: Int64 = 1_000_000_000
@@ -146,7 +184,19 @@ struct FirePacer {
     func wasStalled(until now: Int64) -> Bool { expected != .max && now - expected > Self.stallThreshold }
 
     /// Notes that the loop moves.
-    mutating func beat(at now: Int64) { lastBeat = now }
+    mutating func beat(at now: Int64) {
+        lastBeat = now
+        isResting = false
+    }
+
+    /// Notes that the loop may sleep until the alarm.
+    mutating func rest() { isResting = true }
+
+    /// Ends the rest. Returns whether the loop is to be woken for that.
+    mutating func endRest() -> Bool {
+        defer { isResting = false }
+        return isResting
+    }
 
     /// Notes a step of the loop.
     ///

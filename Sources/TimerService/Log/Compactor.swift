@@ -17,10 +17,13 @@ final class Compactor: Worker {
     func run() {
         var owned = Published.Copy(log)
         var compaction = owned.value.map { LogCompaction($0, pacing, report: report) }
+        var head: Int64?
         while !pacing.isStopping {
             if owned.refresh() { compaction = owned.value.map { LogCompaction($0, pacing, report: report) } }
             let isBusy = compaction?.round() ?? false
-            if !isBusy { pacing.waitForRound() }
+            let before = head
+            head = owned.value?.engine.durableHead
+            if !isBusy { pacing.waitForRound(isResting: head == before) }
         }
     }
 
@@ -38,8 +41,9 @@ final class CompactionPacing: Sendable {
     }
 
     private let state = Guarded(State())
-    /// The pause between two rounds that found nothing, in nanoseconds.
+    /// The pause between two rounds that found nothing, in nanoseconds, and where the log has not grown either.
     private static let pause: Int64 = 1_000_000_000
+    private static let rest: Int64 = 10_000_000_000
     /// The time after which a round looks again whether the records it carried are durable, in nanoseconds.
     private static let durabilityPause: Int64 = 1_000_000
 
@@ -53,8 +57,10 @@ final class CompactionPacing: Sendable {
     func stop() { state.update { $0.isStopping = true } }
 
     /// Waits for the next round.
-    func waitForRound() {
-        _ = state.wait(nanoseconds: Self.pause) { state in
+    ///
+    /// - Parameter isResting: whether the log has not grown since the round before.
+    func waitForRound(isResting: Bool) {
+        _ = state.wait(nanoseconds: isResting ? Self.rest : Self.pause) { state in
             guard state.isNudged || state.isStopping else { return nil as Void? }
             state.isNudged = false
             return ()

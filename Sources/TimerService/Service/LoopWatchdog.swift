@@ -9,8 +9,9 @@ public final class LoopWatchdog: Worker {
     public static let warningSeconds = 4.0
     /// The silence above which a loop is not healthy, in seconds.
     public static let unhealthySeconds = 5.0
-    /// Nanoseconds from one look to the next.
+    /// Nanoseconds from one look to the next, and while every loop rests.
     private static let interval: Int64 = 1_000_000_000
+    private static let restingInterval: Int64 = 10_000_000_000
 
     private struct State {
         var hearts: [Heartbeat] = []
@@ -40,14 +41,17 @@ public final class LoopWatchdog: Worker {
         state.withLock { state in state.hearts.filter { $0.silence > Self.unhealthySeconds }.map(\.name) }
     }
 
-    /// Looks at the loops every second until `stop`. The body of the watchdog's thread.
+    /// Looks at the loops until `stop`, every second unless they rest. The body of the watchdog's thread.
     func run() {
+        var pause = Self.interval
         repeat {
-            state.withLock { look(&$0) }
-        } while state.wait(nanoseconds: Self.interval) { $0.isStopping ? () : nil } == nil
+            let isResting = state.withLock { look(&$0) }
+            pause = isResting ? Self.restingInterval : Self.interval
+        } while state.wait(nanoseconds: pause) { $0.isStopping ? () : nil } == nil
     }
 
-    private func look(_ state: inout State) {
+    /// Looks at each loop. Returns whether all of them rest.
+    private func look(_ state: inout State) -> Bool {
         for heart in state.hearts {
             state.recent.note(heart.takeLongest(), at: Clocks.monotonic())
             if heart.silence < Self.warningSeconds {
@@ -56,6 +60,7 @@ public final class LoopWatchdog: Worker {
                 report(.loopStalled(name: heart.name, seconds: heart.silence))
             }
         }
+        return state.hearts.allSatisfy { $0.silence < 0 }
     }
 
     func stop() { state.update { $0.isStopping = true } }
@@ -65,6 +70,7 @@ public final class LoopWatchdog: Worker {
 public final class Heartbeat: Sendable {
     /// The loop's name.
     public let name: String
+    /// The instant since which the loop is silent: that of its last beat, or the end of its rest.
     private let last: Atomic<Int64>
     private let longest = Atomic<Int64>(0)
 
@@ -74,14 +80,18 @@ public final class Heartbeat: Sendable {
         last = Atomic(Clocks.monotonic())
     }
 
-    /// Notes that the loop moves. Called on the loop's own thread, at least every second.
+    /// Notes that the loop moves. Called on the loop's own thread, at least every second, unless it rests.
     public func beat() {
         let now = Clocks.monotonic()
         let gap = now - last.exchange(now, ordering: .relaxed)
         if gap > longest.load(ordering: .relaxed) { longest.store(gap, ordering: .relaxed) }
     }
 
-    /// Seconds since the last beat.
+    /// Notes that the loop waits until `instant` on the monotonic clock, in nanoseconds, or until an event: it beats when
+    /// the wait is over, and is silent only from then on. Called on the loop's own thread.
+    public func rest(until instant: Int64) { last.store(instant, ordering: .relaxed) }
+
+    /// Seconds since the last beat, or since the end of the rest after it; negative during a rest.
     public var silence: Double { Double(Clocks.monotonic() - last.load(ordering: .relaxed)) / 1e9 }
 
     /// The longest time between two beats since `takeLongest`, in seconds.

@@ -7,8 +7,9 @@ import TimerCore
 final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the thread in `run` but for `wake`
     /// The most idle transfers that are kept for later requests.
     static let idleLimit = 256
-    /// The longest wait, in milliseconds; requests, lookups and sockets end it early.
+    /// The longest wait, in milliseconds, and while there is no request; requests, lookups and sockets end it early.
     static let longestWaitMs: Int64 = 1000
+    static let longestRestMs: Int32 = 10_000
 
     private let inbox: CourierInbox
     private let limits: CourierLimits
@@ -63,7 +64,7 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
 
     private func waitMs(_ deadline: Int64?) -> Int32 {
         let next = min(deadline ?? .max, awaited.nextDeadline)
-        guard next != .max else { return Int32(Self.longestWaitMs) }
+        guard next != .max else { return underWay.isEmpty ? Self.longestRestMs : Int32(Self.longestWaitMs) }
         let left = (next - Clocks.monotonic()) / 1_000_000 + 1
         return Int32(max(0, min(Self.longestWaitMs, left)))
     }

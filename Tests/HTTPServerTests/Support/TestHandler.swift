@@ -152,6 +152,13 @@ final class TestHandler: LoopHandler {
         endWhatIsFinished()
     }
 
+    /// Rests for an hour.
+    func rest(now: Int64) -> Int64 {
+        guard probe.isOpen("rest") else { return now }
+        probe.note("rest")
+        return now + 3_600_000_000_000
+    }
+
     private func endWhatIsFinished() {
         if probe.isOpen("parked") { sendParked() }
         if probe.isOpen("finish") { for stream in streams { stream.finish() } }

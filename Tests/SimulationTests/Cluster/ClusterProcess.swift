@@ -137,7 +137,7 @@ final class ClusterProcess {
     func fire() {
         alarm.isRung = false
         alarm.arm(boottime: .max)
-        guard let log, log.engine.fire() != .done else { return }
+        guard let log, !log.engine.fire().isDone else { return }
         // The fire loop wakes again soon when it waits for the clock or the committer.
         alarm.arm(boottime: min(alarm.armed, machine.boottime() + 5_000_000))
     }

@@ -121,10 +121,10 @@ extension Simulation {
             if broken != nil { return }
             try drain()
             let result = try advance()
-            isLoopDue = result != .done
+            isLoopDue = !result.isDone
             server.alarm.isRung = false
             switch result {
-            case .done: return try checkQuiet()
+            case .done, .resting: return try checkQuiet()
             case .more: continue
             case .held: elapse(Self.millisecond, isUp: true)
             }

@@ -96,6 +96,23 @@ struct FireLoopTests {
         #expect((4...6).contains(written))
     }
 
+    @Test func `the loop rests until the next instant, unless something comes without an alarm`() throws {
+        #expect(loop.step() == .resting(until: .max))
+        try rig.create("a", TimerRules(.after(3_600_000)))
+        #expect(loop.step() == .resting(until: rig.alarm.armed) && rig.alarm.armed < .max)
+        var rules = TimerRules(.after(3_600_000))
+        rules.clock = .suspending
+        let rings = rig.alarm.ringCount
+        try rig.create("b", rules)
+        // Uptime is what readings of the clocks prove: the loop is woken, once, to read them each second.
+        #expect(rig.alarm.ringCount == rings + 1)
+        try rig.create("c", rules)
+        #expect(rig.alarm.ringCount == rings + 1)
+        #expect(loop.step() == .done)
+        for id in ["b", "c"] { _ = try rig.apply(id, .cancel) }
+        #expect(loop.step() == .resting(until: rig.alarm.armed))
+    }
+
     @Test func `without a log the loop beats and fires nothing, until one comes`() throws {
         rig.published.publish(nil)
         try rig.create("a", TimerRules(.after(100)))

@@ -24,6 +24,18 @@ struct LoopWatchdogTests {
         #expect(heart.longestSilence > 0.02)
     }
 
+    @Test func `a loop that rests is silent only once its rest is over`() {
+        let heart = Heartbeat(name: "a")
+        let watchdog = LoopWatchdog { _ in }
+        watchdog.watch(heart)
+        heart.rest(until: Clocks.monotonic() - 6_000_000_000)
+        #expect(watchdog.stalledLoops == ["a"] && watchdog.longestStall >= 6)
+        heart.rest(until: Clocks.monotonic() + 3_600_000_000_000)
+        #expect(watchdog.stalledLoops == [] && heart.silence < 0 && heart.longestSilence == 0)
+        heart.beat()
+        #expect(heart.silence >= 0 && heart.takeLongest() == 0)
+    }
+
     @Test func `a stall counts for a minute, unless a longer one comes`() {
         var stalls = RecentStalls()
         #expect(stalls.longest(at: 5) == 0)
