@@ -43,6 +43,8 @@ package final class LoopCore: @unchecked Sendable {
     private var closed: [any StreamSink] = []
     private var currentDate = HTTPDate()
     private var nextTick: Int64 = 0
+    /// Whether the loop waits longer than for the next tick.
+    private var isResting = false
     private var ticks = 0
 
     /// The number of exchanges with a request under way, and of those that wait for the handler's answer.
@@ -121,6 +123,8 @@ package final class LoopCore: @unchecked Sendable {
             let asked = loop.readingsAsked
             epoll.wait(&events, milliseconds: asked == readingsAnswered ? timeout() : 0)
             now = Clocks.monotonic()
+            // The handler shows that it lives before it does what ended the rest, which may take long.
+            if isResting { tick() }
             let isWoken = dispatch(events)
             secure?.shakeHands()
             if isWoken, let next = handOver.take() { handler = next }
@@ -154,16 +158,13 @@ package final class LoopCore: @unchecked Sendable {
     }
 
     /// Ends a loop whose thread never ran.
-    func discard() {
-        tearDown()
-    }
+    func discard() { tearDown() }
 
     private func timeout() -> Int32 {
         if libraryHasWork || !closed.isEmpty || guest?.hasWork ?? false || secure?.hasWork ?? false { return 0 }
         let rest = hasNothingOpen ? handler.rest(now: now) : nextTick
         let next = min(max(rest, nextTick), handler.deadline ?? .max)
-        // A rest ends with a tick, whether by its time or by an event.
-        if rest > nextTick { nextTick = now }
+        isResting = rest > nextTick
         let longest = phase.isStopping ? Self.stoppingMs : Int32(clamping: (next - now + 999_999) / 1_000_000)
         if owed == 0 { return max(0, longest) }
         return max(0, min(longest, busy > owed ? Self.unsureMs : Self.waitingMs))
@@ -226,6 +227,7 @@ package final class LoopCore: @unchecked Sendable {
 
     private func tick() {
         nextTick = now + Self.tickNs
+        isResting = false
         ticks &+= 1
         if ticks % Self.ticksPerLook == 0 {
             for exchange in connections { exchange.lookForBeginning() }

@@ -19,11 +19,11 @@ public protocol LoopHandler: AnyObject {
     /// and handled.
     func socketsWereRead(round: Int)
 
-    /// Called about once a second. `now` is the monotonic clock's, in nanoseconds.
+    /// Called about once a second, unless the loop rests. `now` is the monotonic clock's, in nanoseconds.
     func tick(now: Int64)
 
-    /// Called when the loop has nothing open at `now`: returns the instant until which it needs no `tick`. An event ends
-    /// that rest with a `tick`.
+    /// Called when the loop has nothing open at `now`: returns the instant until which it needs no `tick`. That rest ends
+    /// with a `tick`, before anything else, by its time or by an event.
     func rest(now: Int64) -> Int64
 
     /// The instant at which `deadlineCame` is to be called, on the monotonic clock in nanoseconds; nil for never.

@@ -20,4 +20,15 @@ struct LoopRestTests {
         #expect(server.probe.wait("rest", count: rests + 1))
         #expect(server.client().get("/")?.status == 200)
     }
+
+    @Test func `a rest ends with a tick, before what has ended it`() throws {
+        let server = try TestServer()
+        server.probe.open("rest")
+        for gate in ["a", "b", "c"] {
+            let rests = server.probe.count("rest")
+            server.probe.open(gate)
+            #expect(server.probe.wait("rest", count: rests + 1))
+        }
+        #expect(server.probe.count("woken without a tick") == 0 && server.probe.count("tick") >= 2)
+    }
 }

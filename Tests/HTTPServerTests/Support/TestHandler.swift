@@ -16,6 +16,7 @@ final class TestHandler: LoopHandler {
     private var gathered: [Slot] = []
     private var streams: [DetachedStream] = []
     private var parked: [ParkedAnswer] = []
+    private var isResting = false
 
     init(_ probe: Probe, bodyLimit: Int) {
         self.probe = probe
@@ -131,6 +132,7 @@ final class TestHandler: LoopHandler {
     func requestsWereHandled() { answerAll(&gathered) }
 
     func woken() {
+        if isResting { probe.note("woken without a tick") }
         if probe.isOpen("later") { answerAll(&waiting) }
         if probe.isOpen("drop") { waiting = waiting.filter { $0.answer.take() == nil } }
         endWhatIsFinished()
@@ -148,6 +150,7 @@ final class TestHandler: LoopHandler {
 
     /// Ends the streams and parked answers that began after their gate was opened.
     func tick(now: Int64) {
+        isResting = false
         probe.note("tick")
         endWhatIsFinished()
     }
@@ -156,6 +159,7 @@ final class TestHandler: LoopHandler {
     func rest(now: Int64) -> Int64 {
         guard probe.isOpen("rest") else { return now }
         probe.note("rest")
+        isResting = true
         return now + 3_600_000_000_000
     }
 
