@@ -1,26 +1,38 @@
 internal import Platform
 
-/// The thread that copies the WAL into the database while the log grows, so that the writer seldom has to.
+/// The thread that copies the WAL into the database while the log grows, so that the writer has little left to copy.
 ///
 /// It runs passive checkpoints: they wait for no other connection, and no other connection waits for them.
 final class Checkpointer: Sendable {
     private struct State {
         var pages = 0
+        /// The length of the WAL when the newest checkpoint began.
+        var pagesSeen = 0
         var pagesCopied = 0
+        var isRunning = false
         var isEnding = false
         var thread: Thread?
     }
 
+    /// When the thread runs a checkpoint, in pages of the WAL.
+    struct Pace {
+        /// The pages by which the WAL grows between two checkpoints.
+        let interval: Int
+        /// The length from which on the WAL is to start over.
+        let full: Int
+        /// The pages of a full WAL that the writer may find uncopied, and by which it grows between two checkpoints.
+        let rest: Int
+    }
+
     private let state = Guarded(State())
-    private let interval: Int
+    private let pace: Pace
     private let open: @Sendable () throws(SQLiteFailure) -> SQLiteConnection
     /// The lock that is held while a checkpoint runs: SQLite runs one at a time, and fails a second one at once.
     private let checkpointing = Lock()
 
-    /// Starts the thread. `interval` is how many pages the WAL grows between two checkpoints; `open` opens the
-    /// connection, on the thread.
-    init(interval: Int, _ open: @escaping @Sendable () throws(SQLiteFailure) -> SQLiteConnection) {
-        self.interval = interval
+    /// Starts the thread. `open` opens the connection, on the thread.
+    init(_ pace: Pace, _ open: @escaping @Sendable () throws(SQLiteFailure) -> SQLiteConnection) {
+        self.pace = pace
         self.open = open
         state.withLock { $0.thread = Thread(name: "checkpointer") { [self] in run() } }
     }
@@ -29,10 +41,15 @@ final class Checkpointer: Sendable {
     func note(pages: Int) {
         let wakes = state.withLock { state in
             state.pages = pages
-            if pages < state.pagesCopied { state.pagesCopied = 0 }
+            if pages < state.pagesSeen { (state.pagesSeen, state.pagesCopied) = (0, 0) }
             return isDue(state)
         }
         if wakes { state.update { _ in } }
+    }
+
+    /// Whether no more than the rest of the WAL is left to copy, and no checkpoint runs.
+    var hasNearlyCopied: Bool {
+        state.withLock { state in !state.isRunning && state.pages - state.pagesCopied <= pace.rest }
     }
 
     /// Runs `checkpoint` while the checkpointer runs none of its own, after the one under way.
@@ -51,24 +68,33 @@ final class Checkpointer: Sendable {
         thread?.join()
     }
 
-    private func isDue(_ state: borrowing State) -> Bool { state.pages - state.pagesCopied >= interval }
+    private func isDue(_ state: borrowing State) -> Bool {
+        state.pages - state.pagesSeen >= (state.pages < pace.full ? pace.interval : pace.rest)
+    }
 
     private func run() {
         var connection: SQLiteConnection?
         while true {
-            let isOver = state.wait { state -> Bool? in
+            let seen = state.wait { state -> Int? in
                 guard state.isEnding || isDue(state) else { return nil }
-                state.pagesCopied = state.pages
-                return state.isEnding
+                state.pagesSeen = state.pages
+                state.isRunning = !state.isEnding
+                return state.isEnding ? 0 : state.pages
             }
-            if isOver { return }
+            guard seen > 0 else { return }
+            var copied = 0
             // A failure is not lost: the writer's own checkpoint meets it, and its append reports it. Until then
             // the WAL holds everything, and the next try is an interval away.
             do throws(SQLiteFailure) {
                 if connection == nil { connection = try open() }
-                try alone { () throws(SQLiteFailure) in try connection?.checkpoint(.passive) }
+                try alone { () throws(SQLiteFailure) in copied = try connection?.checkpoint(.passive) ?? 0 }
             } catch {
                 connection = nil
+            }
+            state.withLock { state in
+                state.isRunning = false
+                // The WAL may have started over since.
+                if state.pagesSeen == seen { state.pagesCopied = copied }
             }
         }
     }

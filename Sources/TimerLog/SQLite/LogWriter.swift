@@ -7,10 +7,12 @@ final class LogWriter {
     private static let bytesBeforeSpill = 32_768_000
     /// The most bytes of clean pages that stay in memory: a commit touches few that the one before did not.
     private static let bytesCached = 1 << 20
-    /// The size to which SQLite cuts a WAL that starts over. It is above the restart bound, so that the file is
+    /// The size to which SQLite cuts a WAL that starts over. It is above the bounds at which one does, so that the file is
     /// used again as it is: a sync of blocks that are there already is cheaper.
     private static let walLimitBytes = 80 << 20
-    /// How long an append waits for readers before it postpones its checkpoint.
+    /// The bytes of a full WAL that an append may have to copy.
+    private static let restBytes = 256 << 10
+    /// How long an append waits for readers before it postpones a restart of the WAL that can't wait.
     private static let restartWaitMilliseconds: Int32 = 100
     /// The bytes of free pages that the file may keep beyond a fifth of those in use.
     private static let freeBytesKept = 16 << 20
@@ -31,7 +33,10 @@ final class LogWriter {
     private let files: [(path: String, identity: FileIdentity?)]
     /// The bytes of a page of this file, which an earlier version may have made.
     private let pageBytes: Int
+    /// The length from which on the WAL starts over as soon as nearly all of it is copied.
     private var restartPages: Int
+    /// The length from which on it starts over whatever is left to copy.
+    private var mostPages: Int
     private var failure: StoreError?
 
     /// The outcome of a transaction.
@@ -61,7 +66,7 @@ final class LogWriter {
         // Everything that is found from here on is in the database file, synced: no later recovery can find less or
         // more.
         try SQLiteSchema.attempt("checkpointing \(path)") { () throws(SQLiteFailure) in
-            try connection.checkpoint(.truncate)
+            _ = try connection.checkpoint(.truncate)
         }
         let meta = try SQLiteSchema.meta(connection)
         head = StoreHead(
@@ -73,7 +78,10 @@ final class LogWriter {
         self.connection = connection
         self.tuning = tuning
         restartPages = tuning.restartBytes / pageBytes
-        checkpointer = Checkpointer(interval: tuning.passiveBytes / pageBytes) {
+        mostPages = tuning.mostBytes / pageBytes
+        let pace = Checkpointer.Pace(
+            interval: tuning.passiveBytes / pageBytes, full: restartPages, rest: Self.restBytes / pageBytes)
+        checkpointer = Checkpointer(pace) {
             () throws(SQLiteFailure) in
             let connection = try SQLiteConnection(path: path, .readWrite, vfs: tuning.vfs)
             // A connection that has read nothing yet does not know of the WAL: its checkpoints would do nothing.
@@ -92,7 +100,7 @@ final class LogWriter {
         if let failure { return .absent(failure) }
         if let refusal = AppendRules.refusal(rows, expecting: expecting, epoch: epoch, head: head) { return refusal }
         guard let first = rows.first?.first, let last = rows.last?.last else { return .durable }
-        if connection.walPages >= restartPages, let error = restartWAL() { return .absent(error) }
+        if let error = restartWAL() { return .absent(error) }
         let ending = transaction { () throws(SQLiteFailure) in
             for row in rows { try SQLiteSchema.insert(row, insert) }
             if head.branchedAt != nil { try connection.execute(SQLiteSchema.unbranch) }
@@ -121,7 +129,7 @@ final class LogWriter {
     func delete(upTo position: Int64) throws(StoreError) -> Int {
         if let failure { throw failure }
         let activity = "deleting rows up to position \(position)"
-        if connection.walPages >= restartPages, let error = restartWAL() { throw error }
+        if let error = restartWAL() { throw error }
         let (bytes, edge) = try SQLiteSchema.attempt(activity) { () throws(SQLiteFailure) in
             try oldestRows(upTo: position)
         }
@@ -141,7 +149,7 @@ final class LogWriter {
         if let failure { throw failure }
         guard let first = rows.first?.first, let last = rows.last?.last else { return }
         let activity = "condensing rows from position \(first) to \(last)"
-        if connection.walPages >= restartPages, let error = restartWAL() { throw error }
+        if let error = restartWAL() { throw error }
         try finish(
             transaction { () throws(SQLiteFailure) in
                 let delete = try connection.prepare("DELETE FROM log WHERE first BETWEEN ?1 AND ?2")
@@ -224,18 +232,22 @@ final class LogWriter {
         return error
     }
 
-    /// Copies all of the WAL so that the next commit starts it over. Readers that prevent it postpone it until the
-    /// WAL has grown by as much again; another failure is returned.
+    /// Copies what is left of a WAL that is full, so that the next commit starts it over. Readers that prevent it postpone
+    /// it until the WAL has grown by as much again; another failure is returned.
     private func restartWAL() -> StoreError? {
-        connection.setBusyTimeout(milliseconds: LogWriter.restartWaitMilliseconds)
+        let pages = connection.walPages
+        let isPressing = pages >= mostPages
+        guard isPressing || (pages >= restartPages && checkpointer.hasNearlyCopied) else { return nil }
+        connection.setBusyTimeout(milliseconds: isPressing ? LogWriter.restartWaitMilliseconds : 0)
         defer { connection.setBusyTimeout(milliseconds: tuning.busyMilliseconds) }
-        let interval = tuning.restartBytes / pageBytes
+        let (restart, most) = (tuning.restartBytes / pageBytes, tuning.mostBytes / pageBytes)
         do throws(SQLiteFailure) {
             try checkpointer.alone { () throws(SQLiteFailure) in try connection.checkpoint(.restart) }
-            restartPages = interval
+            (restartPages, mostPages) = (restart, most)
         } catch {
             guard error.isBusy else { return error.storeError("checkpointing the log") }
-            restartPages = connection.walPages + interval
+            restartPages = pages + restart
+            if isPressing { mostPages = pages + most }
         }
         return nil
     }

@@ -95,16 +95,19 @@ internal import CSQLite
         return unsafe SQLiteStatement(statement, of: self)
     }
 
-    /// Copies pages from the WAL into the database.
-    func checkpoint(_ mode: Checkpoint) throws(SQLiteFailure) {
+    /// Copies pages from the WAL into the database. Returns how many of its pages are copied in all.
+    @discardableResult
+    func checkpoint(_ mode: Checkpoint) throws(SQLiteFailure) -> Int {
         let raw =
             switch mode {
             case .passive: SQLITE_CHECKPOINT_PASSIVE
             case .restart: SQLITE_CHECKPOINT_RESTART
             case .truncate: SQLITE_CHECKPOINT_TRUNCATE
             }
-        try check(unsafe sqlite3_wal_checkpoint_v2(handle, nil, raw, nil, nil))
+        var copied: Int32 = 0
+        try check(unsafe sqlite3_wal_checkpoint_v2(handle, nil, raw, nil, &copied))
         if mode != .passive { unsafe pagesInWAL.pointee = 0 }
+        return Int(copied)
     }
 
     /// Throws the failure that `code` stands for, unless it is `SQLITE_OK`.

@@ -135,8 +135,10 @@ extension SQLiteLogStore {
     struct Tuning: Sendable {
         /// The bytes that the WAL grows between two passive checkpoints.
         var passiveBytes = 4 << 20
-        /// The bytes of WAL at which an append first copies all of it, so that the WAL starts over.
-        var restartBytes = 64 << 20
+        /// The bytes of WAL from which on it starts over as soon as nearly all of it is copied.
+        var restartBytes = 16 << 20
+        /// The bytes of WAL at which an append first copies all that is left, so that the WAL starts over.
+        var mostBytes = 64 << 20
         /// How long a call waits for a lock held elsewhere (by an operator's shell).
         var busyMilliseconds: Int32 = 5000
         /// The most pages of the database file; nil for SQLite's own bound.

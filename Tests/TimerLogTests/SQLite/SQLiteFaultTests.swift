@@ -20,7 +20,8 @@ struct SQLiteFaultTests {
         tuning.vfs = FaultyVFS.name
         // The checkpoint thread's writes would meet the failures that are meant for others.
         tuning.passiveBytes = 1 << 40
-        tuning.restartBytes = 1 << 20
+        tuning.restartBytes = 1 << 40
+        tuning.mostBytes = 1 << 20
         store = SQLiteLogStore(directory: directory.path, tuning: tuning)
         _ = try store.open()
         // The first commit after an open also writes and syncs the header of the WAL.
