@@ -38,10 +38,13 @@ public struct RequestHeaders: Sendable {
 
     /// The value of the first line of that name, and the number of such lines; nil if there are none.
     public func lines(_ name: StaticString) -> (first: HeaderValue, count: Int)? {
-        guard let first = fields.indices.first(where: { isNamed(name, at: $0) }) else { return nil }
-        var count = 1
-        for index in (first + 1)..<fields.count where isNamed(name, at: index) { count += 1 }
-        return (value(at: first), count)
+        var first = 0
+        var count = 0
+        for index in fields.indices where isNamed(name, at: index) {
+            if count == 0 { first = index }
+            count += 1
+        }
+        return count > 0 ? (value(at: first), count) : nil
     }
 
     /// Every value of that name, in order. Allocates, so it is meant for the few headers that may repeat.
@@ -130,14 +133,15 @@ enum ASCII {
         }
     }
 
-    /// Whether the bytes in `range` are `text`, ignoring case.
+    /// Whether the bytes in `range` are `text`, ignoring case: both are letters, digits and hyphens. The bit that is ignored
+    /// is the case of a letter, and otherwise tells digits and hyphens from control characters, which are refused.
     @inline(__always) static func isSame(_ bytes: [UInt8], _ range: Range<Int>, _ text: StaticString) -> Bool {
         guard range.count == text.utf8CodeUnitCount else { return false }
+        let bytes = bytes.span.extracting(range)
         return text.withUTF8Buffer { text in
-            for index in 0..<range.count {
-                guard lowercase(bytes[range.lowerBound + index]) == lowercase(unsafe text[index]) else { return false }
-            }
-            return true
+            var difference: UInt8 = 0
+            for index in bytes.indices { difference |= (bytes[index] ^ (unsafe text[index])) & ~0x20 }
+            return difference == 0
         }
     }
 }

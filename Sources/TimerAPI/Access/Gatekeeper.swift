@@ -14,6 +14,8 @@ final class Gatekeeper {
     private var isChanged = false
     /// Wall milliseconds at which the first of the credentials ends that have opened something; `Int64.max` for never.
     private var soonestEnd = Int64.max
+    /// The minute of the wall clock, a second late at most while requests come.
+    private var minute: Int64 = 0
 
     init(_ context: APIContext) {
         self.context = context
@@ -35,12 +37,15 @@ final class Gatekeeper {
     /// Called about once a second.
     func tick() {
         _ = follow()
-        if soonestEnd < .max, soonestEnd <= Clocks.realtime() / 1_000_000 { isChanged = true }
+        let now = Clocks.realtime() / 1_000_000
+        minute = now / 60_000
+        if soonestEnd <= now { isChanged = true }
     }
 
     /// Notes that a key is used, once a minute for each connection.
     func noteUse(of ticket: Ticket) {
-        if let use = ticket.credential?.takeUse() { context.service.access.noteUse(of: use.id, at: use.now) }
+        guard let key = ticket.credential?.takeUse(in: minute) else { return }
+        context.service.access.noteUse(of: key, at: Clocks.realtime() / 1_000_000)
     }
 
     /// Notes that a request opens something that lasts. Returns its credential; nil where that has ended meanwhile.

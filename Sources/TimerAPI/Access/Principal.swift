@@ -89,7 +89,7 @@ final class Credential {
     /// The serial of the gate that has judged the credential last.
     private var gate: UInt64
     /// The minute of the wall clock in which the use of the key was noted last.
-    private var minute: Int64 = 0
+    private var minute: Int64 = -1
 
     init(_ line: [UInt8], _ principal: Principal, until: Int64, gate: UInt64) {
         self.line = line
@@ -110,13 +110,11 @@ final class Credential {
     /// connection for another client.
     func isGiven(by line: ArraySlice<UInt8>) -> Bool { ConstantTime.equals(self.line, line) }
 
-    /// Returns the id of the key and the wall milliseconds of now, once in each minute in which the key is used; else nil.
-    func takeUse() -> (id: KeyID, now: Int64)? {
-        guard case .key(let holder) = principal else { return nil }
-        let now = Clocks.realtime() / 1_000_000
-        guard now / 60_000 != minute else { return nil }
-        minute = now / 60_000
-        return (holder.key.id, now)
+    /// Returns the id of the key, once in each minute of the wall clock in which the key is used; else nil.
+    func takeUse(in minute: Int64) -> KeyID? {
+        guard minute != self.minute, case .key(let holder) = principal else { return nil }
+        self.minute = minute
+        return holder.key.id
     }
 }
 

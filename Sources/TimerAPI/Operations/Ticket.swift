@@ -150,7 +150,7 @@ package final class Ticket {
     func authenticate(_ route: Route?, by gate: Gate, isNew: Bool = false) throws(Problem) {
         let judged = try gate.authenticate(exchange, route, known: isNew ? nil : known)
         credential = judged
-        if (1...Self.longestKnown).contains(judged.line.count) { known = judged }
+        if judged !== known, (1...Self.longestKnown).contains(judged.line.count) { known = judged }
     }
 
     /// Notes that the answer rests on the record at `position` too; 0 is no record.

@@ -1,6 +1,8 @@
 import Platform
 import TestSupport
 import Testing
+import TimerCore
+import TimerService
 
 @testable import TimerAPI
 
@@ -48,6 +50,15 @@ struct GateTests {
             #expect(try server.ask("GET", "/v1/timers", headers: lines).status == status)
         }
         #expect(try server.ask("GET", "/problems/unauthorized", headers: good + bad).status == 200)
+    }
+
+    @Test func `the use of a key is taken once in each minute`() {
+        let secret = KeySecret(id: KeyID(random: 1), random: [1, 2, 3, 4])
+        let key = AccessKey(id: secret.id, name: "k", scopes: .read, createdAt: 1, newest: secret.digest)
+        let credential = Credential(Array("a line".utf8), .key(KeyHolder(key)), until: .max, gate: 0)
+        let minutes: [Int64] = [0, 0, 7, 7, 6]
+        #expect(minutes.map { credential.takeUse(in: $0) } == [key.id, nil, key.id, nil, key.id])
+        #expect(Credential([], .token, until: .max, gate: 0).takeUse(in: 7) == nil)
     }
 
     @Test(arguments: [
