@@ -6,6 +6,7 @@ internal import Platform
 final class Checkpointer: Sendable {
     private struct State {
         var pages = 0
+        var isFull = false
         /// The length of the WAL when the newest checkpoint began.
         var pagesSeen = 0
         var pagesCopied = 0
@@ -18,8 +19,6 @@ final class Checkpointer: Sendable {
     struct Pace {
         /// The pages by which the WAL grows between two checkpoints.
         let interval: Int
-        /// The length from which on the WAL is to start over.
-        let full: Int
         /// The pages of a full WAL that the writer may find uncopied, and by which it grows between two checkpoints.
         let rest: Int
     }
@@ -37,10 +36,10 @@ final class Checkpointer: Sendable {
         state.withLock { $0.thread = Thread(name: "checkpointer") { [self] in run() } }
     }
 
-    /// Notes that the WAL is `pages` long after a commit.
-    func note(pages: Int) {
+    /// Notes that the WAL is `pages` long after a commit, and whether it is full: to start over as soon as may be.
+    func note(pages: Int, isFull: Bool) {
         let wakes = state.withLock { state in
-            state.pages = pages
+            (state.pages, state.isFull) = (pages, isFull)
             if pages < state.pagesSeen { (state.pagesSeen, state.pagesCopied) = (0, 0) }
             return isDue(state)
         }
@@ -69,7 +68,7 @@ final class Checkpointer: Sendable {
     }
 
     private func isDue(_ state: borrowing State) -> Bool {
-        state.pages - state.pagesSeen >= (state.pages < pace.full ? pace.interval : pace.rest)
+        state.pages - state.pagesSeen >= (state.isFull ? pace.rest : pace.interval)
     }
 
     private func run() {

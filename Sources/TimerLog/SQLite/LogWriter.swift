@@ -79,8 +79,7 @@ final class LogWriter {
         self.tuning = tuning
         restartPages = tuning.restartBytes / pageBytes
         mostPages = tuning.mostBytes / pageBytes
-        let pace = Checkpointer.Pace(
-            interval: tuning.passiveBytes / pageBytes, full: restartPages, rest: Self.restBytes / pageBytes)
+        let pace = Checkpointer.Pace(interval: tuning.passiveBytes / pageBytes, rest: Self.restBytes / pageBytes)
         checkpointer = Checkpointer(pace) {
             () throws(SQLiteFailure) in
             let connection = try SQLiteConnection(path: path, .readWrite, vfs: tuning.vfs)
@@ -213,7 +212,7 @@ final class LogWriter {
             if connection.inTransaction { try? connection.execute("ROLLBACK") }
             return .unknown(error)
         }
-        checkpointer.note(pages: connection.walPages)
+        checkpointer.note(pages: connection.walPages, isFull: connection.walPages >= restartPages)
         return .committed
     }
 

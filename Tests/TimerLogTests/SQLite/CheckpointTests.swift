@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import Platform
 import TestSupport
 import Testing
 
@@ -55,31 +56,48 @@ struct CheckpointTests {
         #expect(try bytes("timers.db") >= 1 << 20)
     }
 
-    @Test func `a full WAL starts over once the thread has copied nearly all of it`() throws {
-        let store = store(passive: 256 << 10, restart: 512 << 10, most: 1 << 30)
+    @Test func `a full WAL starts over where little is left to copy`() throws {
+        // A commit is some 6 pages: the WAL is full at 32, and at 64 the thread would run.
+        let store = store(passive: 1 << 30, restart: 128 << 10)
         _ = try store.open()
-        _ = try grow(store, count: 1)
-        let first = try timesStartedOver()
-        var head: Int64 = 10
-        // A thousandth of this bound is enough if the thread runs at once.
-        while head < 100_000, try timesStartedOver() == first {
-            _ = try grow(store, from: head, count: 10)
-            head += 100
+        var restarts: [UInt32] = []
+        for row in chain(count: 60, bytes: 20_000) {
+            #expect(store.append([row], expecting: row.previous, epoch: 0) == .durable)
+            restarts.append(try timesStartedOver())
         }
-        #expect(try timesStartedOver() > first)
-        #expect(try rows(of: store) == chain(count: Int(head / 10), bytes: 50_000))
+        let (first, last) = try (#require(restarts.first), #require(restarts.last))
+        // The thread alone would make 5 at most.
+        #expect(last - first >= 7)
+        #expect(try rows(of: store) == chain(count: 60, bytes: 20_000))
+    }
+
+    /// A thread whose checkpoints all fail; `tries` counts them.
+    private func failingCheckpointer(_ tries: Guarded<Int>) -> Checkpointer {
+        Checkpointer(Checkpointer.Pace(interval: 1 << 30, rest: 10)) { () throws(SQLiteFailure) in
+            tries.update { $0 += 1 }
+            throw SQLiteFailure(code: SQLITE_CANTOPEN, message: "never opened", systemError: 0)
+        }
     }
 
     @Test func `a WAL is nearly copied only where what is left is short`() {
-        let pace = Checkpointer.Pace(interval: 1 << 30, full: 1 << 30, rest: 10)
-        let checkpointer = Checkpointer(pace) { () throws(SQLiteFailure) in
-            throw SQLiteFailure(code: SQLITE_CANTOPEN, message: "never opened", systemError: 0)
-        }
-        checkpointer.note(pages: 10)
+        let checkpointer = failingCheckpointer(Guarded(0))
+        checkpointer.note(pages: 10, isFull: false)
         #expect(checkpointer.hasNearlyCopied)
-        checkpointer.note(pages: 11)
+        checkpointer.note(pages: 11, isFull: false)
         #expect(!checkpointer.hasNearlyCopied)
         checkpointer.end()
+    }
+
+    @Test func `the thread copies a full WAL in short passes, and any other in long ones`() {
+        let tries = Guarded(0)
+        let checkpointer = failingCheckpointer(tries)
+        checkpointer.note(pages: 100, isFull: false)
+        for passes in 1...3 {
+            checkpointer.note(pages: 100 + 10 * passes, isFull: true)
+            #expect(tries.wait(nanoseconds: 60_000_000_000) { $0 == passes ? true : nil } == true)
+        }
+        checkpointer.end()
+        #expect(tries.withLock { $0 } == 3)
     }
 
     /// The number in the WAL's header that grows whenever it starts over.
