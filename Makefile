@@ -27,6 +27,8 @@ ONLY ?=
 ACCEPT ?=
 # How many mutants `make mutate` draws, by a random seed or that SEED; with a seed it goes on where its run ended.
 COUNT ?= 60
+# How `make torture` builds; `make test` builds so too, or in debug where BUILD is not given.
+torture: BUILD ?= -c release --product timerd
 # Where `make install` puts what is to be installed, below DESTDIR if that is given, and the binary that it installs.
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -116,7 +118,7 @@ simulate: setup ## Run random histories against a model: SEEDS=1000 of them, or 
 		-Xswiftc -enable-testing --scratch-path .build-simulate --disable-xctest --filter SimulationTests
 
 torture: setup-tests ## Kill the real server again and again under load and check every answer: KILLS=200 MINUTES=10 SEED= STORE=postgres FORWARDING=yes
-	swift build -c release --product timerd
+	swift build $(BUILD)
 	TIMERD_BINARY=$(CURDIR)/.build/release/timerd .venv/bin/python Tests/Torture --kills $(KILLS) --minutes $(MINUTES) \
 		$(if $(SEED),--seed $(SEED)) $(if $(STORE),--store $(STORE)) $(if $(FORWARDING),--forwarding $(FORWARDING))
 

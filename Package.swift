@@ -144,4 +144,8 @@ for target in package.targets where target.type != .system && !cTargets.contains
         target.swiftSettings?.append(
             .unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
     }
+    // The tests of optimised code are not optimised themselves: that would take longer than they run.
+    if target.type == .test || target.name == "TestSupport" {
+        target.swiftSettings?.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
+    }
 }

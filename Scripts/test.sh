@@ -6,6 +6,8 @@
 # A black-box test that fails beside the others runs once more, alone. If it passes then, the run is green, and the last lines
 # name it; its first output is in .build/black-box.txt. More than MAY_REPEAT such tests, or one that fails twice, fail the run.
 #
+# BUILD has the arguments of `swift build` for what is tested; without it, a build of all tests in debug.
+#
 # WORKERS says how many black-box tests run at once, EXAMPLES how many requests each operation of openapi.yaml gets, and SEEDS
 # how many random histories are run instead of the usual ones, LONG_SEEDS how many of those that take seconds. With THOROUGH=no
 # the black-box tests with that mark are left out. Those marked `heavy` always are: `make test-heavy` runs them.
@@ -17,10 +19,13 @@ chosen='not heavy'
 readonly chosen
 # Modules of Swift tests that wait for sockets and other processes.
 readonly WAITING='HTTPClientTests|HTTPServerTests|PeerHTTPTests|PostgresLogTests|TimerForwardingTests|TimerdCommandTests|WebhooksTests'
+read -ra BUILD <<<"${BUILD:---build-tests}"
+BUILT=$(swift build "${BUILD[@]}" --show-bin-path)
+readonly BUILD BUILT
 # The program of the Swift tests itself, as only one `swift test` runs at a time. A test that hangs must not hold it for ever.
-readonly SWIFT_TESTS=(timeout 40m .build/debug/timerdPackageTests.xctest --testing-library swift-testing)
+readonly SWIFT_TESTS=(timeout 40m "$BUILT/timerdPackageTests.xctest" --testing-library swift-testing)
 readonly FIRST_OUTPUT=$PWD/.build/black-box.txt
-export TIMERD_BINARY=$PWD/.build/debug/timerd
+export TIMERD_BINARY=$BUILT/timerd
 # Where it is set, each of a dozen Python processes compiles all tests anew.
 unset PYTHONDONTWRITEBYTECODE
 
@@ -98,7 +103,7 @@ stop_if_failed() {
 }
 
 part 'build'
-swift build --build-tests
+swift build "${BUILD[@]}"
 # Swift Testing waits for the children of exit tests on a thread that spins while an ended child has nobody who asks for it; and
 # with two cores nobody may for minutes, as other tests hold the pool's threads. So those tests run by themselves.
 exit_tests=$(grep -rl processExitsWith Tests --include='*.swift' | xargs -n 1 basename -s .swift | paste -sd '|')
