@@ -3,7 +3,7 @@
 # under ten minutes, and writes the figures into docs/PERFORMANCE.md, docs/bench.json and docs/bench.svg. Absolute
 # figures belong to the machine; compare the ratios. `run.sh more` takes about eight minutes for measurements that take too
 # long for that or have no peer. `run.sh postgres` measures timerd on PostgreSQL in about forty minutes, of which two of
-# the measurements take MINUTES (10) each.
+# the measurements take MINUTES (10) each. `run.sh latency` measures latencies at constant rates in about twenty.
 #
 # PARTS names some of the measurements, and QUICK=1 makes all of them short; either is shown, and written to .build
 # only. LOAD_SECONDS is the length of each run of load.c; lib.sh has what else can be set.
@@ -12,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [[ -n ${QUICK-} ]]; then
     ROUNDS=${ROUNDS:-2} LOAD_SECONDS=${LOAD_SECONDS:-0.3}
     MANY=${MANY:-100000} VERY_MANY=${VERY_MANY:-200000} BURST=${BURST:-50000} WEBHOOKS=${WEBHOOKS:-20000}
-    MINUTES=${MINUTES:-0.5} TIMES=${TIMES:-2} IDLE_NODE_SECONDS=${IDLE_NODE_SECONDS:-5}
+    MINUTES=${MINUTES:-0.5} TIMES=${TIMES:-2} IDLE_NODE_SECONDS=${IDLE_NODE_SECONDS:-5} OPEN_SECONDS=${OPEN_SECONDS:-1}
 fi
 if [[ ${1-} == postgres ]]; then ROUNDS=${ROUNDS:-9} LOAD_SECONDS=${LOAD_SECONDS:-2}; fi
 ROUNDS=${ROUNDS:-5}
@@ -21,6 +21,7 @@ source Benchmarks/servers.sh
 source Benchmarks/requests.sh
 source Benchmarks/many.sh
 source Benchmarks/postgres.sh
+source Benchmarks/latency.sh
 
 readonly HOOK_PORT=$((PORT + 6))
 readonly MANY=${MANY:-1000000} VERY_MANY=${VERY_MANY:-10000000} BURST=${BURST:-200000} WEBHOOKS=${WEBHOOKS:-100000}
@@ -176,6 +177,17 @@ write_report() {
     say "$docs/bench.json and $docs/bench.svg have the figures too; it took $SECONDS s"
 }
 
+# write_latencies COMMAND
+write_latencies() {
+    local docs=docs
+    [[ -z ${PARTS-}${QUICK-} ]] || docs=.build
+    python3 Benchmarks/latency.py chart "$LATENCIES" >"$docs/latency.svg"
+    python3 Benchmarks/latency.py tables "$LATENCIES" >"$FIGURES"
+    cat "$FIGURES"
+    [[ $docs == .build ]] || publish latency "$1"
+    say "$docs/latency.svg has the curves; it took $SECONDS s"
+}
+
 main() {
     local part mark=figures command='make bench' parts='create slow batch reads commands burst many 10m start'
     if [[ ${1-} == more ]]; then
@@ -183,6 +195,9 @@ main() {
     elif [[ ${1-} == postgres ]]; then
         mark=postgres command='make bench-postgres'
         parts='pg_create pg_recovery pg_takeover pg_starts pg_restart pg_idle pg_kicks pg_foreign pg_forwarded'
+    elif [[ ${1-} == latency ]]; then
+        mark=latency command='make bench-latency'
+        parts='latency_create latency_get latency_commands latency_stream latency_webhook'
     fi
     require_server_ports "the receiver of webhooks=$HOOK_PORT"
     install_tools
@@ -192,7 +207,7 @@ main() {
     allow_files 2048 '512 connections' || exit 0
     SECONDS=0
     for part in ${PARTS:-$parts}; do "measure_$part"; done
-    write_report "$mark" "$command"
+    if [[ $mark == latency ]]; then write_latencies "$command"; else write_report "$mark" "$command"; fi
 }
 
 main "$@"
