@@ -91,7 +91,7 @@ let package = Package(
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "TLS", "Platform", "TestSupport"]),
         .testTarget(name: "TOMLTests", dependencies: ["TOML"]),
         .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient", "TestSupport"]),
-        .testTarget(name: "WebhooksTests", dependencies: ["Webhooks", "TimerCore", "Platform", "TestSupport"]),
+        .testTarget(name: "WebhooksTests", dependencies: ["Webhooks", "Curl", "TimerCore", "Platform", "TestSupport"]),
         .testTarget(
             name: "TimerServiceTests",
             dependencies: ["TimerService", "TimerLog", "TimerCore", "Webhooks", "Platform", "TestSupport"]),

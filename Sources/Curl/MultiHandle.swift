@@ -55,10 +55,13 @@ import Platform
     }
 
     /// Waits until a transfer can go on, `wake` is called, or the time is over.
-    public func wait(milliseconds: Int32) {
+    ///
+    /// - Returns: whether `wake` was called since the last wait. What was left for this thread before that is there.
+    @discardableResult
+    public func wait(milliseconds: Int32) -> Bool {
         var next = -1
         unsafe curl_multi_timeout(handle, &next)
-        sockets.wait(milliseconds: next < 0 ? milliseconds : Int32(min(Int(milliseconds), next)))
+        return sockets.wait(milliseconds: next < 0 ? milliseconds : Int32(min(Int(milliseconds), next)))
     }
 
     /// Ends the `wait` under way or the next one. May be called on any thread.
@@ -128,16 +131,19 @@ public final class SocketWatch {
         if epoll.add(socket, wanted, tag: tag) == EEXIST { epoll.modify(socket, wanted, tag: tag) }
     }
 
-    /// Waits until a socket is ready, `wake` was called, or the time is over.
-    func wait(milliseconds: Int32) { epoll.wait(&events, milliseconds: milliseconds) }
+    /// Waits until a socket is ready, `wake` was called, or the time is over. Returns whether `wake` was called.
+    func wait(milliseconds: Int32) -> Bool {
+        epoll.wait(&events, milliseconds: milliseconds)
+        guard let index = events.firstIndex(where: { $0.tag == Self.wakeUpTag }) else { return false }
+        events.remove(at: index)
+        // The caller looks next for what was left. Drained after that, a call in between would be lost.
+        wakeUp.drain()
+        return true
+    }
 
     /// Calls `act` once for each socket that the last `wait` found ready, with its `CURL_CSELECT_…`.
     func forEachReady(_ act: (curl_socket_t, Int32) -> Void) {
         for event in events {
-            guard event.tag != Self.wakeUpTag else {
-                wakeUp.drain()
-                continue
-            }
             let socket = curl_socket_t(event.tag)
             if let connection = connections[socket], !connection.isAwaited {
                 // The peer closed a connection that was kept. libcurl notices when it is to use the connection
