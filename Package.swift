@@ -135,8 +135,8 @@ for target in package.targets where target.type != .system && !cTargets.contains
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("InternalImportsByDefault"),
-        // A tenth of a request's instructions looked for overlapping accesses at run time. Debug builds, which the tests
-        // are, still do.
+        // A tenth of a request's instructions looked for overlapping accesses at run time. The builds
+        // that are tested still do.
         .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
     ]
     // Optimised in debug builds too, with its assertions: the Swift tests compute most of all here.

@@ -64,35 +64,29 @@ measure_latency_commands() {
     rm -rf "$WORK/commands"
 }
 
-# fires_at WHAT NAME RATE: of timers that are due within one second, or, of timerd's, within OPEN_SECONDS.
+# fires_at NAME RATE: of timers that are due within OPEN_SECONDS, or, of a peer's, within one second.
 fires_at() {
-    local client reached p50 p99 p999
-    if [[ $2 == timerd ]]; then
-        "$WORK/fires" timerd "$PORT" $(($3 * OPEN_SECONDS)) >"$WORK/fired" &
-        client=$!
-        STARTED+=("$client")
-        timers due "$PORT" $(($3 * OPEN_SECONDS)) "$OPEN_SECONDS"
-        wait "$client" || fail 'fires were not read'
+    local reached p50 p99 p999
+    if [[ $1 == timerd ]]; then
+        timerd_fires "fires-$2" $(($2 * OPEN_SECONDS)) "$OPEN_SECONDS"
     else
-        "$WORK/fires" "$2" "${PORTS[$2]}" "$3" >"$WORK/fired"
+        "$WORK/fires" "$1" "${PORTS[$1]}" "$2" >"$WORK/fired"
     fi
     read -r reached p50 p99 p999 _ <"$WORK/fired"
-    latency "$1" "$(title "$2")" "$3" "$reached" "$p50" "$p99" "$p999" ''
+    latency 'Fire, to a client' "$(title "$1")" "$2" "$reached" "$p50" "$p99" "$p999" ''
 }
 
+# Not beside beanstalkd: its jobs become ready at whole seconds, so all of them at once.
 measure_latency_stream() {
     local round name rate
-    # With -f0 it syncs for each deleted job, one after another; its own default costs it less.
-    BEANSTALKD_SYNC=-f50
     start_servers "$WORK/fires-at"
     for ((round = 0; round < ROUNDS; round++)); do
-        for name in timerd redis beanstalkd; do
+        for name in timerd redis; do
             has "$name" || [[ $name == timerd ]] || continue
-            for rate in "${RATES[@]}"; do fires_at 'Fire, to a client' "$name" "$rate"; done
+            for rate in "${RATES[@]}"; do fires_at "$name" "$rate"; done
         done
     done
     stop_servers
-    BEANSTALKD_SYNC=-f0
     rm -rf "$WORK/fires-at"
 }
 
