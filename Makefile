@@ -27,8 +27,9 @@ ONLY ?=
 ACCEPT ?=
 # How many mutants `make mutate` draws, by a random seed or that SEED; with a seed it goes on where its run ended.
 COUNT ?= 60
-# How `make torture` builds; `make test` builds so too, or in debug where BUILD is not given.
-torture: BUILD ?= -c release --product timerd
+# The arguments of `swift build` for what `make test` and `make torture` run, so that one build serves both. Without it the tests
+# are built in debug, and the server that is tortured in release.
+BUILD ?=
 # Where `make install` puts what is to be installed, below DESTDIR if that is given, and the binary that it installs.
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -118,7 +119,7 @@ simulate: setup ## Run random histories against a model: SEEDS=1000 of them, or 
 		-Xswiftc -enable-testing --scratch-path .build-simulate --disable-xctest --filter SimulationTests
 
 torture: setup-tests ## Kill the real server again and again under load and check every answer: KILLS=200 MINUTES=10 SEED= STORE=postgres FORWARDING=yes
-	swift build $(BUILD)
+	swift build $(or $(BUILD),-c release --product timerd)
 	TIMERD_BINARY=$(CURDIR)/.build/release/timerd .venv/bin/python Tests/Torture --kills $(KILLS) --minutes $(MINUTES) \
 		$(if $(SEED),--seed $(SEED)) $(if $(STORE),--store $(STORE)) $(if $(FORWARDING),--forwarding $(FORWARDING))
 
