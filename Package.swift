@@ -144,8 +144,12 @@ for target in package.targets where target.type != .system && !cTargets.contains
         target.swiftSettings?.append(
             .unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
     }
-    // The tests of optimised code are not optimised themselves: that would take longer than they run.
+    // The tests of optimised code are not optimised themselves: that would take longer than they run. Hardly a
+    // module imports one of tests, so it comes out of its compilation; a job of its own checked its code twice.
     if target.type == .test || target.name == "TestSupport" {
-        target.swiftSettings?.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
+        target.swiftSettings? += [
+            .unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"], .when(configuration: .release)),
+            .unsafeFlags(["-no-emit-module-separately"], .when(configuration: .debug)),
+        ]
     }
 }

@@ -37,9 +37,10 @@ enum PlaceRules {
     /// A file is named after the type in it, so this finds helpers that were copied from one module to another, and
     /// suites that a filter of `swift test` can't tell apart.
     static func sharedNames(_ tests: [SourceFile]) -> [String] {
-        Dictionary(grouping: tests) { file in file.path.split(separator: "/").last ?? "" }
-            .mapValues { Set($0.map(\.module)) }.filter { $0.value.count > 1 }
-            .map { "\($0.key): \($0.value.sorted().joined(separator: ", "))" }.sorted()
+        var modules: [Substring: Set<String>] = [:]
+        for file in tests { modules[file.path.split(separator: "/").last ?? "", default: []].insert(file.module) }
+        let shared = modules.filter { $0.value.count > 1 }
+        return shared.map { name, modules in "\(name): \(modules.sorted().joined(separator: ", "))" }.sorted()
     }
 
     /// The symbolic links below `folder`.

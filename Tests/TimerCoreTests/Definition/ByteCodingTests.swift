@@ -80,7 +80,8 @@ struct ByteCodingTests {
         let word: UInt64 = 0x1122_3344_5566_7788
         var bytes: [UInt8] = [9]
         bytes.append(addingCapacity: 8) { ByteCoding.append(word: word, count: count, to: &$0) }
-        #expect(bytes == [9] + (0..<count).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) })
+        let written: [UInt8] = (0..<count).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) }
+        #expect(bytes == [9] + written)
         var offset = 1
         let mask: UInt64 = count == 8 ? .max : 1 << UInt64(8 * count) - 1
         #expect(ByteCoding.readFixed(bytes.span, &offset, count: count) == word & mask)

@@ -22,23 +22,25 @@ import Testing
         CalendarRule(try #require(CalendarName("berlin".utf8)), onClosed: policy)
     }
 
-    @Test(arguments: [
-        (Int64(0), "at its start"), (1, "1 millisecond after its start"),
-        (1500, "1 second and 500 milliseconds after its start"),
-        (90 * second, "90 seconds after its start"), (100 * second, "1 minute and 40 seconds after its start"),
-        (hour, "1 hour after its start"), (100 * hour, "4 days and 4 hours after its start"),
-        (24 * hour, "1 day after its start"), (TimerRules.longestDuration, "36525 days after its start"),
-        (hour + minute + second, "1 hour, 1 minute and 1 second after its start"),
-    ])
+    @Test(
+        arguments: [
+            (0, "at its start"), (1, "1 millisecond after its start"),
+            (1500, "1 second and 500 milliseconds after its start"),
+            (90 * second, "90 seconds after its start"), (100 * second, "1 minute and 40 seconds after its start"),
+            (hour, "1 hour after its start"), (100 * hour, "4 days and 4 hours after its start"),
+            (24 * hour, "1 day after its start"), (TimerRules.longestDuration, "36525 days after its start"),
+            (hour + minute + second, "1 hour, 1 minute and 1 second after its start"),
+        ] as [(Int64, String)])
     func `a delay`(delay: Int64, words: String) {
         #expect(Self.words(.after(delay)) == "once, " + words)
     }
 
-    @Test(arguments: [
-        (minute, "every minute"), (5 * minute, "every 5 minutes"), (24 * hour, "every 24 hours"),
-        (48 * hour, "every 2 days of 24 hours"), (250, "every 250 milliseconds"),
-        (61 * minute, "every 61 minutes"), (100 * minute, "every 1 hour and 40 minutes"),
-    ])
+    @Test(
+        arguments: [
+            (minute, "every minute"), (5 * minute, "every 5 minutes"), (24 * hour, "every 24 hours"),
+            (48 * hour, "every 2 days of 24 hours"), (250, "every 250 milliseconds"),
+            (61 * minute, "every 61 minutes"), (100 * minute, "every 1 hour and 40 minutes"),
+        ] as [(Int64, String)])
     func `a period`(period: Int64, words: String) {
         #expect(Self.words(.every(period, first: .period)) == words)
         #expect(Self.words(.every(period, first: .after(period))) == words)

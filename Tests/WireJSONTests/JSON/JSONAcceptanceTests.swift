@@ -25,57 +25,62 @@ import WireJSON
         #expect(refusal(json) == nil)
     }
 
-    @Test(arguments: [
-        // empty texts, and trailing bytes
-        ("", "empty text"), (" ", "empty text"), ("\n\t", "empty text"), ("\u{FEFF}1", "byte order mark"),
-        ("\u{FEFF}", "byte order mark"), ("1 2", "trailing bytes"), ("{}}", "trailing bytes"),
-        ("[]]", "trailing bytes"), ("\"a\"b", "trailing bytes"), ("{}//", "trailing bytes"), ("[1],", "trailing bytes"),
-        ("nullx", "trailing bytes"), ("\"\"\u{FEFF}", "trailing bytes"), ("1\0", "trailing bytes"),
-        // arrays
-        ("[", "unexpected end"), ("[1", "unexpected end"), ("[1,", "unexpected end"), ("[[", "unexpected end"),
-        ("[1,]", "expected a value"), ("[,]", "expected a value"), ("[,1]", "expected a value"),
-        ("[1,,2]", "expected a value"), ("]", "expected a value"), ("[1 2]", "expected a comma or ]"),
-        ("[1:2]", "expected a comma or ]"), ("[1}", "expected a comma or ]"), ("[1;", "expected a comma or ]"),
-        ("[\u{0B}1]", "expected a value"), ("[\u{A0}1]", "expected a value"), ("[1\u{0C}]", "expected a comma or ]"),
-        // objects
-        ("{", "unexpected end"), ("{\"a\"", "unexpected end"), ("{\"a\":", "unexpected end"),
-        ("{\"a\":1", "unexpected end"), ("{\"a\":1,", "unexpected end"), ("{\"a", "unexpected end"),
-        ("{a:1}", "expected a key in quotes"), ("{'a':1}", "expected a key in quotes"),
-        ("{1:1}", "expected a key in quotes"), ("{\"a\":1,}", "expected a key in quotes"),
-        ("{,}", "expected a key in quotes"), ("{null:1}", "expected a key in quotes"),
-        ("{]", "expected a key in quotes"),
-        ("{\"a\" 1}", "expected a colon"), ("{\"a\",1}", "expected a colon"), ("{\"a\"}", "expected a colon"),
-        ("{\"a\"::1}", "expected a value"), ("{\"a\":}", "expected a value"), ("{\"a\":/**/1}", "expected a value"),
-        ("{\"a\":1 \"b\":2}", "expected a comma or }"), ("{\"a\":1]", "expected a comma or }"),
-        ("}", "expected a value"), (":", "expected a value"), (",", "expected a value"),
-        // words
-        ("nul", "expected a value"), ("True", "expected a value"), ("TRUE", "expected a value"),
-        ("fals", "expected a value"), ("tru1", "expected a value"), ("undefined", "expected a value"),
-        ("NaN", "expected a value"), ("Infinity", "expected a value"), ("'a'", "expected a value"),
-        ("*", "expected a value"), ("#", "expected a value"), ("é", "expected a value"),
-        ("\\u0061", "expected a value"),
-        // numbers
-        ("01", "invalid number"), ("-01", "invalid number"), ("00", "invalid number"), ("012.5", "invalid number"),
-        ("-", "unexpected end"), ("1.", "unexpected end"), ("1e", "unexpected end"), ("1e+", "unexpected end"),
-        ("[1.]", "invalid number"), ("[-]", "invalid number"), ("[1e]", "invalid number"), ("[1eE2]", "invalid number"),
-        ("[0e+-1]", "invalid number"), ("[2.e3]", "invalid number"), ("[-a]", "invalid number"),
-        ("[--1]", "invalid number"), ("[-Infinity]", "invalid number"), ("[- 1]", "invalid number"),
-        ("[+1]", "expected a value"), ("[.5]", "expected a value"), ("[0x1]", "expected a comma or ]"),
-        ("[1_000]", "expected a comma or ]"), ("[1.2.3]", "expected a comma or ]"), ("[１]", "expected a value"),
-        ("[1a]", "expected a comma or ]"), ("[1e1.5]", "expected a comma or ]"),
-        // strings
-        ("\"", "unexpected end"), ("\"a", "unexpected end"), ("\"\\", "unexpected end"), ("\"\\\"", "unexpected end"),
-        ("\"a long text without an end", "unexpected end"),
-        (#""\x41""#, "invalid escape"), (#""\a""#, "invalid escape"), (#""\ ""#, "invalid escape"),
-        (#""\U0041""#, "invalid escape"), (#""\u""#, "invalid escape"), (#""\u00A""#, "invalid escape"),
-        (#""\u00G0""#, "invalid escape"), (#""\u+041""#, "invalid escape"), (#""\u004"#, "invalid escape"),
-        ("\"\\é\"", "invalid escape"), ("\"\\\0\"", "invalid escape"), ("\"\\\n\"", "invalid escape"),
-        (#""\uD800""#, "lone surrogate escape"), (#""\uDC00""#, "lone surrogate escape"),
-        (#""\uDFFF\uD800""#, "lone surrogate escape"), (#""\uD800\n""#, "lone surrogate escape"),
-        (#""\uD800\uD800""#, "lone surrogate escape"), (#""\uD800\u0041""#, "lone surrogate escape"),
-        (#""\uD800abcdefgh""#, "lone surrogate escape"), (#""\uD800\u00""#, "invalid escape"),
-        (#""\uD800"#, "lone surrogate escape"), (#"["\uD83D",1]"#, "lone surrogate escape"),
-    ])
+    @Test(
+        arguments: [
+            // empty texts, and trailing bytes
+            ("", "empty text"), (" ", "empty text"), ("\n\t", "empty text"), ("\u{FEFF}1", "byte order mark"),
+            ("\u{FEFF}", "byte order mark"), ("1 2", "trailing bytes"), ("{}}", "trailing bytes"),
+            ("[]]", "trailing bytes"), ("\"a\"b", "trailing bytes"), ("{}//", "trailing bytes"),
+            ("[1],", "trailing bytes"),
+            ("nullx", "trailing bytes"), ("\"\"\u{FEFF}", "trailing bytes"), ("1\0", "trailing bytes"),
+            // arrays
+            ("[", "unexpected end"), ("[1", "unexpected end"), ("[1,", "unexpected end"), ("[[", "unexpected end"),
+            ("[1,]", "expected a value"), ("[,]", "expected a value"), ("[,1]", "expected a value"),
+            ("[1,,2]", "expected a value"), ("]", "expected a value"), ("[1 2]", "expected a comma or ]"),
+            ("[1:2]", "expected a comma or ]"), ("[1}", "expected a comma or ]"), ("[1;", "expected a comma or ]"),
+            ("[\u{0B}1]", "expected a value"), ("[\u{A0}1]", "expected a value"),
+            ("[1\u{0C}]", "expected a comma or ]"),
+            // objects
+            ("{", "unexpected end"), ("{\"a\"", "unexpected end"), ("{\"a\":", "unexpected end"),
+            ("{\"a\":1", "unexpected end"), ("{\"a\":1,", "unexpected end"), ("{\"a", "unexpected end"),
+            ("{a:1}", "expected a key in quotes"), ("{'a':1}", "expected a key in quotes"),
+            ("{1:1}", "expected a key in quotes"), ("{\"a\":1,}", "expected a key in quotes"),
+            ("{,}", "expected a key in quotes"), ("{null:1}", "expected a key in quotes"),
+            ("{]", "expected a key in quotes"),
+            ("{\"a\" 1}", "expected a colon"), ("{\"a\",1}", "expected a colon"), ("{\"a\"}", "expected a colon"),
+            ("{\"a\"::1}", "expected a value"), ("{\"a\":}", "expected a value"), ("{\"a\":/**/1}", "expected a value"),
+            ("{\"a\":1 \"b\":2}", "expected a comma or }"), ("{\"a\":1]", "expected a comma or }"),
+            ("}", "expected a value"), (":", "expected a value"), (",", "expected a value"),
+            // words
+            ("nul", "expected a value"), ("True", "expected a value"), ("TRUE", "expected a value"),
+            ("fals", "expected a value"), ("tru1", "expected a value"), ("undefined", "expected a value"),
+            ("NaN", "expected a value"), ("Infinity", "expected a value"), ("'a'", "expected a value"),
+            ("*", "expected a value"), ("#", "expected a value"), ("é", "expected a value"),
+            ("\\u0061", "expected a value"),
+            // numbers
+            ("01", "invalid number"), ("-01", "invalid number"), ("00", "invalid number"), ("012.5", "invalid number"),
+            ("-", "unexpected end"), ("1.", "unexpected end"), ("1e", "unexpected end"), ("1e+", "unexpected end"),
+            ("[1.]", "invalid number"), ("[-]", "invalid number"), ("[1e]", "invalid number"),
+            ("[1eE2]", "invalid number"),
+            ("[0e+-1]", "invalid number"), ("[2.e3]", "invalid number"), ("[-a]", "invalid number"),
+            ("[--1]", "invalid number"), ("[-Infinity]", "invalid number"), ("[- 1]", "invalid number"),
+            ("[+1]", "expected a value"), ("[.5]", "expected a value"), ("[0x1]", "expected a comma or ]"),
+            ("[1_000]", "expected a comma or ]"), ("[1.2.3]", "expected a comma or ]"), ("[１]", "expected a value"),
+            ("[1a]", "expected a comma or ]"), ("[1e1.5]", "expected a comma or ]"),
+            // strings
+            ("\"", "unexpected end"), ("\"a", "unexpected end"), ("\"\\", "unexpected end"),
+            ("\"\\\"", "unexpected end"),
+            ("\"a long text without an end", "unexpected end"),
+            (#""\x41""#, "invalid escape"), (#""\a""#, "invalid escape"), (#""\ ""#, "invalid escape"),
+            (#""\U0041""#, "invalid escape"), (#""\u""#, "invalid escape"), (#""\u00A""#, "invalid escape"),
+            (#""\u00G0""#, "invalid escape"), (#""\u+041""#, "invalid escape"), (#""\u004"#, "invalid escape"),
+            ("\"\\é\"", "invalid escape"), ("\"\\\0\"", "invalid escape"), ("\"\\\n\"", "invalid escape"),
+            (#""\uD800""#, "lone surrogate escape"), (#""\uDC00""#, "lone surrogate escape"),
+            (#""\uDFFF\uD800""#, "lone surrogate escape"), (#""\uD800\n""#, "lone surrogate escape"),
+            (#""\uD800\uD800""#, "lone surrogate escape"), (#""\uD800\u0041""#, "lone surrogate escape"),
+            (#""\uD800abcdefgh""#, "lone surrogate escape"), (#""\uD800\u00""#, "invalid escape"),
+            (#""\uD800"#, "lone surrogate escape"), (#"["\uD83D",1]"#, "lone surrogate escape"),
+        ] as [(String, String)])
     func `what is not JSON is refused`(json: String, message: String) {
         #expect(refusal(json)?.message == message)
     }
