@@ -5,7 +5,6 @@ import os
 import re
 import select
 import signal
-import socket
 import subprocess
 import time
 
@@ -79,12 +78,6 @@ def comparable(line):
     except ValueError:
         line = INSTANT.sub(lambda found: found[0] if found[0].startswith("2030-") else "<instant>", line)
         return re.sub(r"\s+", " ", EVENT_ID.sub("<event>", UUID.sub("<uuid>", line))).strip()
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Shell:

@@ -13,7 +13,8 @@ from pathlib import Path
 import requests
 
 from client import Client
-from documents import blocks, free_port
+from documents import blocks
+from free_ports import free_port
 from patience import PATIENCE
 from recipes import changed, tool, tool_environment
 from server import ROOT

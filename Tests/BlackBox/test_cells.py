@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from cells import ADDRESSES, SITE, CellClient, Cells, Steady, paste, recipe, roles
-from documents import free_port
+from free_ports import free_port
 from moving import all_timers, without
 from played import Handler, PlayedServer
 from postgres import Postgres

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from documents import free_port
+from free_ports import free_port
 from gateway import Gateway
 from patience import PATIENCE
 from server import ROOT, environment

@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 
-from documents import Shell, anchors, blocks, comparable, documents, free_port, links, name_of, steps
+from documents import Shell, anchors, blocks, comparable, documents, links, name_of, steps
+from free_ports import free_port
 from patience import PATIENCE
 from server import ROOT, run
 from timers import STATES, transitions

@@ -7,7 +7,8 @@ import tempfile
 from pathlib import Path
 
 from cluster.database import Database
-from cluster.nodes import Node, cluster_token, free_port
+from cluster.nodes import Node, cluster_token
+from free_ports import free_port
 from server import run
 
 LINKS = Path(__file__).with_name("links.py")

@@ -1,9 +1,7 @@
 """The nodes: real servers with addresses that stay, each of which lives many times."""
 
 import json
-import random
 import signal
-import socket
 from datetime import datetime
 from pathlib import Path
 
@@ -11,24 +9,12 @@ from record import Broken
 from server import Server, binary
 
 FLAGS = ("--heartbeat", "200ms", "--retain-events", "24h,16GiB", "--log-format", "json")
-PORTS = range(20_000, 32_000)  # below those that the kernel gives to clients
 
 
 def cluster_token(folder):
     """A file with a token of the cluster."""
     (path := Path(folder) / "cluster-token").write_text("a-token-of-the-cluster\n")
     return str(path)
-
-
-def free_port():
-    """A port of 127.0.0.1 that nothing listens on and that no client is given."""
-    while True:
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port := random.choice(PORTS)))
-                return port
-            except OSError:
-                continue
 
 
 class Node(Server):
