@@ -160,15 +160,15 @@ class Dashboard:
     def choose(self, css, value):
         Select(self.page.one(css)).select_by_value(value)
 
-    def new_timer(self, kind="after", **fields):
-        """Opens the dialog for a new timer and fills it in; the caller sends it.
+    def new_timer(self, kind="after", key=None, **fields):
+        """Opens the dialog for a new timer, by a key if one is given, and fills it in; the caller sends it.
 
         A pause between two keys has the page ask for a preview of what is half typed, which the server may refuse.
         """
         self.page.expect(r"/v1/schedules/preview\S* .*status of 400")
         is_open = "return document.querySelector('#create')?.open ?? false"
         if not self.page.run(is_open):
-            self.click("#new")
+            self.keys(key) if key else self.click("#new")
         self.page.until(lambda: self.page.run(is_open), told="the form does not open")
         def chosen():
             """A preview that comes or goes moves the dialog's fields, so a click may miss: repeated until the kind is chosen."""

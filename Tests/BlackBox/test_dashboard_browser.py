@@ -16,8 +16,8 @@ pytestmark = pytest.mark.thorough
 
 
 def test_a_timer_is_made_in_the_form(board, own, page):
-    board.keys("n")
-    board.new_timer(every="1h", kind="every", id="made-here", labels="team=blue\nroom=<b>7</b>", payload='{"n": 1.50}')
+    board.new_timer(
+        key="n", every="1h", kind="every", id="made-here", labels="team=blue\nroom=<b>7</b>", payload='{"n": 1.50}')
 
     def is_hourly():
         """Whether the fires shown are those of the form as it is now: they come a moment after a change."""
