@@ -2,6 +2,7 @@
 #include "CLinux.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <errno.h>
 #include <malloc.h>
@@ -119,5 +120,10 @@ void clinux_end_output(void) {
 }
 
 int clinux_is_ending(void) { return ending != 0; }
+
+int clinux_processors_in_mask(void) {
+  cpu_set_t mask;
+  return sched_getaffinity(0, sizeof mask, &mask) ? -1 : CPU_COUNT(&mask);
+}
 
 void clinux_trim_memory(void) { malloc_trim(0); }

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from client import Client
-from faults import DATABASE, build
+from faults import DATABASE
 from patience import PATIENCE
 from server import ROOT, binary, environment, run
 from test_recovery import recovering
@@ -188,10 +188,9 @@ def test_passed_sockets_are_served_in_place_of_the_default(new_server, short):
             assert waiting.recv(1) == b""
 
 
-def test_all_io_threads_accept_from_a_passed_socket(new_server, tmp_path):
-    cores = build(tmp_path, ROOT / "Tests/BlackBox/cores.c")
+def test_all_io_threads_accept_from_a_passed_socket(new_server):
     with tcp() as passed:
-        server = start(new_server, [passed], env={"LD_PRELOAD": str(cores), "CORES": "4"})
+        server = start(new_server, [passed], "--io-threads", "3")
         names = [(thread / "comm").read_text() for thread in Path(f"/proc/{server.pid}/task").iterdir()]
         assert sum(name.startswith("http-") for name in names) == 3
         with ThreadPoolExecutor(6) as pool:

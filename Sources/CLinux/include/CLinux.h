@@ -43,6 +43,9 @@ void clinux_end_output(void);
 /// Whether a signal has made a note of itself.
 int clinux_is_ending(void);
 
+/// Returns the number of processors in the calling thread's affinity mask, or -1 with errno.
+int clinux_processors_in_mask(void);
+
 /// Gives free memory that the allocator keeps back to the system.
 void clinux_trim_memory(void);
 

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 public import TLS
 
 /// The configuration of a server: its addresses, threads and bounds.
@@ -13,7 +13,7 @@ public struct ServerConfiguration: Sendable {
     /// The certificate and key of the listeners that are secure; needed where there are any. `HTTPServer.replaceTLS`
     /// replaces it.
     public var tls: TLSContext?
-    /// The number of I/O threads, at least 1; one fewer than cores by default.
+    /// The number of I/O threads, at least 1; one fewer than the processors that the process may use by default.
     public var loops: Int
     /// The server's bounds.
     public var limits: ServerLimits
@@ -21,7 +21,7 @@ public struct ServerConfiguration: Sendable {
     /// A server that listens at `listeners`.
     public init(listeners: [ListenAddress], loops: Int? = nil, limits: ServerLimits = ServerLimits()) {
         self.listeners = listeners
-        self.loops = max(1, loops ?? Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) - 1)
+        self.loops = max(1, loops ?? Processors.usable() - 1)
         self.limits = limits
     }
 }

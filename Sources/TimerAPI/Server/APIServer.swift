@@ -13,7 +13,7 @@ public final class APIServer: Sendable {
     /// - Parameter recovery: the heartbeat of the service's recovery.
     /// - Throws: when the server can't listen on one of them.
     public init(_ configuration: APIConfiguration, recovery: Heartbeat) throws(ListenError) {
-        var server = ServerConfiguration(listeners: configuration.listeners)
+        var server = ServerConfiguration(listeners: configuration.listeners, loops: configuration.ioThreads)
         server.passedSockets = configuration.passedSockets
         server.tls = configuration.tls
         server.guests = configuration.guests

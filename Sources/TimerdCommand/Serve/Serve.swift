@@ -44,6 +44,7 @@ struct Serve: ParsableCommand {
     @Option(name: Setting.standby.name, help: Setting.standby.help) var standby: String?
     @Flag(name: Setting.acceptLoss.name, help: Setting.acceptLoss.help) var acceptLoss = false
     @Option(name: Setting.durability.name, help: Setting.durability.help) var durability: String?
+    @Option(name: Setting.ioThreads.name, help: Setting.ioThreads.help) var ioThreads: String?
     @Option(name: Setting.maxTimers.name, help: Setting.maxTimers.help) var maxTimers: String?
     @Option(name: Setting.maxStreams.name, help: Setting.maxStreams.help) var maxStreams: String?
     @Option(name: Setting.maxConnections.name, help: Setting.maxConnections.help) var maxConnections: String?
@@ -98,8 +99,8 @@ struct Serve: ParsableCommand {
             Setting.migrate.flag: migrate ? ["true"] : [], Setting.clusterURL.flag: given(clusterURL),
             Setting.clusterListen.flag: given(clusterListen), Setting.clusterTokenFile.flag: given(clusterTokenFile),
             Setting.standby.flag: given(standby), Setting.acceptLoss.flag: acceptLoss ? ["true"] : [],
-            Setting.durability.flag: given(durability), Setting.maxTimers.flag: given(maxTimers),
-            Setting.maxStreams.flag: given(maxStreams),
+            Setting.durability.flag: given(durability), Setting.ioThreads.flag: given(ioThreads),
+            Setting.maxTimers.flag: given(maxTimers), Setting.maxStreams.flag: given(maxStreams),
             Setting.maxConnections.flag: given(maxConnections),
             Setting.maxConnectionsPerAddress.flag: given(maxConnectionsPerAddress),
             Setting.idleTimeout.flag: given(idleTimeout),

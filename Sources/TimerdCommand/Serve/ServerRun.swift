@@ -169,6 +169,7 @@ struct ServerRun {
         api.tls = configuration.tls.value?.context
         api.guests = peers
         api.peerTokens = configuration.clusterTokens
+        api.ioThreads = configuration.ioThreads
         api.maximumStreams = configuration.maximumStreams
         api.maximumConnections = configuration.maximumConnections
         api.maximumConnectionsPerAddress = configuration.maximumConnectionsPerAddress

@@ -32,6 +32,8 @@ struct ServeConfiguration: Sendable {
     /// Whether this server follows the log while another one owns it.
     let standby: StandbyKind
     let engine: EngineConfiguration
+    /// The number of I/O threads; nil for the default, which depends on the processors.
+    let ioThreads: Int?
     let maximumStreams: Int
     /// The most connections; nil for the default, which depends on the number of streams.
     let maximumConnections: Int?
@@ -86,6 +88,7 @@ struct ServeConfiguration: Sendable {
         engine.zones = HostZones.source()
         engine.measuresEveryHold = settings.environment[Environment.measureHolds] != nil
         self.engine = engine
+        ioThreads = try settings.all(.ioThreads).first?.integer(1...256)
         maximumStreams = try settings.one(.maxStreams).integer(1...10_000_000)
         maximumConnections = try settings.all(.maxConnections).first?.integer(1...10_000_000)
         maximumConnectionsPerAddress = try settings.all(.maxConnectionsPerAddress).first?.integer(1...10_000_000)

@@ -94,6 +94,9 @@ extension Setting {
         flag: "durability", value: "commit|interval=D", initial: "commit",
         meaning: "commit: an answer leaves when it is on disk; interval=100ms: at once, a crash may lose the last 100ms"
     )
+    static let ioThreads = Setting(
+        flag: "io-threads", value: "n", initial: nil, form: .number,
+        meaning: "Threads that serve connections. Default one fewer than the processors it may use, and at least 1")
     static let maxTimers = Setting(
         flag: "max-timers", value: "n", initial: "20000000", form: .number,
         meaning: "Most timers; above, creates get 429 timer-limit")
@@ -184,7 +187,7 @@ extension Setting {
     /// The server's settings, which its file may hold.
     static let serve = [
         listen, tlsCertificate, tlsKey, data, store, storePasswordFile, migrate, clusterURL, clusterListen,
-        clusterTokenFile, standby, acceptLoss, durability, maxTimers, maxStreams, maxConnections,
+        clusterTokenFile, standby, acceptLoss, durability, ioThreads, maxTimers, maxStreams, maxConnections,
         maxConnectionsPerAddress, idleTimeout,
         maxIdempotencyKeys, maxIdempotencyBytes, retainEvents, heartbeat, drain, alarm,
         tokenFile, allowHost, auditLog, logLevel, logFormat, webhookPerHost, webhookConcurrency, webhookBacklog,

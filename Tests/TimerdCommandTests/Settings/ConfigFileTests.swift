@@ -22,7 +22,7 @@ struct ConfigFileTests {
     /// A line for every setting that needs no database.
     private static let settings = [
         "listen = [\"127.0.0.1:0\"]", "data = \"/nowhere/data\"", "store = \"memory\"", "migrate = false",
-        "accept-loss = false", "durability = \"interval=50ms\"", "max-timers = 5", "max-streams = 6",
+        "accept-loss = false", "durability = \"interval=50ms\"", "io-threads = 3", "max-timers = 5", "max-streams = 6",
         "max-connections = 12", "max-connections-per-address = 13", "idle-timeout = \"90s\"",
         "max-idempotency-keys = 7", "max-idempotency-bytes = \"1MiB\"", "retain-events = \"1h,1MiB\"",
         "heartbeat = \"3s\"", "drain = \"1s\"", "alarm = \"dispatch\"",

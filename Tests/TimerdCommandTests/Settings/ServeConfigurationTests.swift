@@ -19,7 +19,8 @@ struct ServeConfigurationTests {
         ("--listen", "nonsense"), ("--listen", "127.0.0.1:99999"), ("--listen", "127.0.0.1:-1"), ("--listen", "unix:"),
         ("--listen", ":::::"), ("--store", "punchcards"), ("--durability", "sometimes"), ("--durability", "interval=x"),
         ("--durability", "interval="), ("--durability", "interval=0s"), ("--durability", "interval=61s"),
-        ("--max-timers", "-1"), ("--max-timers", "many"), ("--max-timers", "0"), ("--max-timers", "2000000001"),
+        ("--io-threads", "0"), ("--io-threads", "257"), ("--max-timers", "-1"), ("--max-timers", "many"),
+        ("--max-timers", "0"), ("--max-timers", "2000000001"),
         ("--max-timers", "+5"), ("--max-timers", " 5"), ("--max-streams", "x"), ("--max-connections", "0"),
         ("--max-connections-per-address", "0"), ("--max-idempotency-keys", "0"),
         ("--max-idempotency-bytes", "1023KiB"), ("--max-idempotency-bytes", "1048576"), ("--retain-events", "x"),
@@ -40,7 +41,8 @@ struct ServeConfigurationTests {
 
     private static let sensible: [(String, String)] = [
         ("--listen", "unix:/run/timerd.sock"), ("--listen", "[::1]:8080"), ("--store", "memory"),
-        ("--durability", "interval=1ms"), ("--durability", "interval=60s"), ("--max-timers", "2000000000"),
+        ("--durability", "interval=1ms"), ("--durability", "interval=60s"), ("--io-threads", "256"),
+        ("--max-timers", "2000000000"),
         ("--max-idempotency-bytes", "1MiB"), ("--retain-events", "0s"), ("--retain-events", "1GiB"),
         ("--retain-events", "1GiB,PT24H"), ("--heartbeat", "10ms"), ("--heartbeat", "1h"), ("--idle-timeout", "1s"),
         ("--drain", "0s"), ("--alarm", "dispatch"), ("--log-level", "trace"), ("--log-level", "critical"),
