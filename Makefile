@@ -43,7 +43,7 @@ WORKERS ?= 4
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
 .PHONY: help run build check test proof test-heavy test-postgres test-forwarded test-tls test-secrets simulate torture cluster-torture \
-	soak leaks instructions bench bench-alarms bench-latency bench-more bench-postgres bench-streams bench-tls bench-calendars bench-frames bench-tasks holds reference clients compare release mutate screenshots lint format sanitize fuzz clean \
+	soak leaks instructions bench bench-alarms bench-latency bench-more bench-postgres bench-streams bench-tls bench-calendars bench-frames bench-tasks bench-threads holds reference clients compare release mutate screenshots lint format sanitize fuzz clean \
 	setup setup-tests setup-clients setup-deploy install uninstall deb test-deb dist test-dist test-deploy
 
 help: ## Show this list
@@ -160,6 +160,10 @@ bench-postgres: setup-tests ## Measure the server on PostgreSQL in 40 minutes; w
 bench-latency: setup ## Measure latencies at constant rates beside peers, in twenty minutes; writes the figures and the curves of docs/PERFORMANCE.md
 	swift build -c release --product timerd
 	Benchmarks/run.sh latency
+
+bench-threads: setup-tests ## Measure what more I/O threads give and cost, in two minutes; as root
+	swift build -c release --product timerd
+	.venv/bin/python Benchmarks/threads.py .build/release/timerd
 
 bench-alarms: setup ## Measure how late timers fire by each alarm, both in turn
 	swift build -c release --product timerd
