@@ -16,7 +16,7 @@ import pytest
 from client import Client
 from faults import DATABASE
 from patience import PATIENCE
-from server import ROOT, binary, environment, run
+from server import binary, environment, run
 from test_recovery import recovering
 from timers import poll
 
@@ -201,6 +201,13 @@ def test_all_io_threads_accept_from_a_passed_socket(new_server):
         with socket.create_connection(passed.getsockname()):
             passed.settimeout(PATIENCE)
             passed.accept()[0].close()
+
+
+def test_more_io_threads_than_there_are_descriptors_for_are_refused(tmp_path):
+    done = subprocess.run(["prlimit", "--nofile=256", binary(), "serve", "--io-threads", "256", "--listen", "127.0.0.1:0",
+                           "--data", tmp_path / "data"], env=environment(), capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.returncode, done.stdout) == (78, "")
+    assert done.stderr.endswith("timerd: 256 file descriptors are too few for 256 I/O threads\n")
 
 
 def test_listen_adds_to_them(new_server):

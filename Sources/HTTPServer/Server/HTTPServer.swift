@@ -44,7 +44,7 @@ public final class HTTPServer: Sendable {
             configuration.listeners.contains(where: \.isSecure)
             || configuration.passedSockets.contains(where: \.isSecure)
         let quota = SocketQuota(
-            configuration.limits, descriptors: Self.raiseDescriptorLimit(),
+            configuration.limits, descriptors: try Self.descriptors(besideLoopsOf: configuration),
             each: isSecure ? SecureConnection.descriptors : 1, loops: configuration.loops)
         let tls = Published(configuration.tls)
         let phase = phase
@@ -165,6 +165,20 @@ public final class HTTPServer: Sendable {
                 throw error
             }
         }
+    }
+
+    /// Returns how many descriptors the process may open besides those of its second and later loops.
+    ///
+    /// - Throws: when these take over half of all.
+    private static func descriptors(besideLoopsOf configuration: ServerConfiguration) throws(ListenError) -> Int {
+        let all = raiseDescriptorLimit()
+        // An epoll and an event of its own, and a socket and an epoll of the library for each listener.
+        let each = 2 + 2 * (configuration.listeners.count + configuration.passedSockets.count)
+        let further = (configuration.loops - 1) * each
+        guard further <= all / 2 else {
+            throw ListenError("\(all) file descriptors are too few for \(configuration.loops) I/O threads")
+        }
+        return all - further
     }
 
     /// Raises the limit of open descriptors as far as the process may. Returns the limit.
