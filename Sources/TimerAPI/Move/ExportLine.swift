@@ -43,8 +43,8 @@ enum ExportLine {
         write(view.definition.span, showsSecrets: showsSecrets, &json)
         let layout = Definition.checkedLayout(view.definition.span)
         json.key("state")
-        write(
-            TimerArrival(view.progress, view.kicks, layout.rules, createdAt: layout.createdAt, at: view.now), &json)
+        let arrival = TimerArrival(view.progress, view.kicks, layout.rules, createdAt: layout.createdAt, at: view.now)
+        write(arrival, layout.rules.calendar?.spent ?? SpentInstants(), &json)
         if isHeld { json.member("held", true) }
         if isAgain { json.member("again", true) }
         json.endObject()
@@ -68,7 +68,7 @@ enum ExportLine {
         json.endObject()
     }
 
-    private static func write(_ arrival: TimerArrival, _ json: inout JSONWriter) {
+    private static func write(_ arrival: TimerArrival, _ spent: SpentInstants, _ json: inout JSONWriter) {
         let progress = arrival.progress
         json.beginObject()
         json.member("state", progress.state.name)
@@ -89,6 +89,7 @@ enum ExportLine {
             json.member(name, count)
         }
         for (name, flag) in ImportLine.flags where progress.flags.contains(flag) { json.member(name, true) }
+        if !spent.isEmpty { TimerJSON.write("unspent", spent.bounds, &json) }
         if let kicks = arrival.kicks {
             json.member("kickCount", kicks.kickCount)
             if kicks.silentSince != 0 {

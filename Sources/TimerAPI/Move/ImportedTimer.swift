@@ -23,8 +23,10 @@ struct ImportedTimer {
         let isStopped = dropsSecrets ? body.dropMaskedSecrets() : false
         guard let id = body.id else { throw line.invalid("timer", "the timer has no `id`") }
         self.id = id
+        let state = try line.object("state")
+        body.spend(try Self.spent(state, body.rules))
         definition = try Self.below("/timer") { () throws(Problem) in try body.definition(id: id) }
-        var arrival = try Self.arrival(try line.object("state"), body.rules)
+        var arrival = try Self.arrival(state, body.rules)
         if isStopped { arrival.progress.flags.insert(.webhookStopped) }
         if try line.flag("held") ?? false {
             arrival.progress.state = .idle
@@ -65,7 +67,7 @@ struct ImportedTimer {
             "state", "version", "createdAt", "updatedAt", "dueAt", "dueInMs", "leftUs", "lastFiredAt", "fireCount",
             "missedCount", "firesSinceActivation", "stalled", "unplanned", "moved", "webhookStopped", "unsubscribed",
             "kickCount", "lastKickedAt", "silentSince", "stalledSince", "stalledForMs",
-            "awaiting", "graceFrom", "sharedGrace", "ownGrid", "readInGap",
+            "awaiting", "graceFrom", "sharedGrace", "ownGrid", "readInGap", "unspent",
         ])
         var progress = TimerProgress()
         guard let name = try state.choice("state", TimerState.allCases.map { ($0.name, $0) }) else {
@@ -113,6 +115,14 @@ struct ImportedTimer {
             arrival.stalledSince = try state.instant("stalledSince").map { .at($0) } ?? .none
         }
         return arrival
+    }
+
+    private static func spent(_ state: MemberReader, _ rules: TimerRules) throws(Problem) -> SpentInstants {
+        guard let bounds = try state.instants("unspent", atMost: SpentInstants.limit) else { return SpentInstants() }
+        guard rules.calendar?.onClosed.keepsLocalTime == true, let spent = SpentInstants(bounds: bounds) else {
+            throw state.invalid("unspent", "a timer like this can't have these instants")
+        }
+        return spent
     }
 
     private static func due(_ state: MemberReader, _ form: TimerArrival.Form) throws(Problem) -> TimerArrival.Due {

@@ -55,6 +55,11 @@ struct MemberReader {
         return try FieldReader(document, value).instant()
     }
 
+    func instants(_ name: StaticString, atMost limit: Int) throws(Problem) -> [Int64]? {
+        guard let value = value(name) else { return nil }
+        return try FieldReader(document, value).instants(atMost: limit)
+    }
+
     func requiredInstant(_ name: StaticString) throws(Problem) -> Int64 {
         guard let instant = try instant(name) else { throw invalid(name, "`\(name)` is needed") }
         return instant

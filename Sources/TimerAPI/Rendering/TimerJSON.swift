@@ -93,7 +93,7 @@ public enum TimerJSON {
         }
     }
 
-    private static func write(_ name: StaticString, _ instants: [Int64], _ json: inout JSONWriter) {
+    static func write(_ name: StaticString, _ instants: [Int64], _ json: inout JSONWriter) {
         json.beginArray(name)
         for instant in instants { json.instant(instant) }
         json.endArray()

@@ -149,6 +149,9 @@ package struct TimerBody {
     /// Leaves masked secrets and masked headers out. Returns whether there were any.
     mutating func dropMaskedSecrets() -> Bool { webhook?.dropMasks() ?? false }
 
+    /// Takes instants of the schedule as spent, as they are on the server that the timer comes from.
+    mutating func spend(_ spent: SpentInstants) { rules.calendar?.spent = spent }
+
     /// Whether secrets of the timer's present webhook are to be kept, so that the old definition is needed to make
     /// the new one.
     var keepsSecrets: Bool { webhook?.needsStored ?? false }

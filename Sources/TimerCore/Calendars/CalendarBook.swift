@@ -13,9 +13,22 @@ final class CalendarBook {
     private var working: [CalendarName: CalendarShape] = [:]
     /// The calendars that keep past opening hours.
     private var changing: Set<CalendarName> = []
+    /// What changes under way have moved over their instants: finding that costs in proportion to the days of a year.
+    private var spending: [SpendingKey: SpendingChange] = [:]
+    /// The most of them; with one more all are forgotten.
+    private static let spendingLimit = 64
+
+    private struct SpendingKey: Hashable {
+        let calendar: CalendarName
+        let edition: UInt8
+        let direction: Int64
+        let zone: [UInt8]?
+    }
 
     /// A change of a calendar's opening hours.
     struct Change {
+        /// The edition of the hours before it.
+        let edition: UInt8
         /// The hours before it.
         let before: OpenHours
         /// The hours after it.
@@ -36,6 +49,7 @@ final class CalendarBook {
     /// - Parameter made: the opening hours of its present edition, if they were made already.
     func set(_ calendar: NamedCalendar, made: OpenHours? = nil) {
         let name = calendar.name
+        spending = [:]
         let kept = Set(calendar.past.map(\.edition))
         let isSame = table[name]?.edition == calendar.edition
         hours[name] = hours[name]?.filter { $0.key == calendar.edition ? isSame : kept.contains($0.key) }
@@ -48,6 +62,7 @@ final class CalendarBook {
     /// Removes the calendar of a name, if there is one.
     func remove(_ name: CalendarName) {
         table.remove(name)
+        spending = [:]
         hours[name] = nil
         working[name] = nil
         changing.remove(name)
@@ -93,10 +108,35 @@ final class CalendarBook {
         for before in calendar.past[start...].reversed() {
             guard let hours = hours(name, before.edition, before.hours, before.zone) else { continue }
             let isOfZone = before.hours == after.encoded
-            found.append(Change(before: hours, after: after.hours, instant: before.until, isOfZone: isOfZone))
+            found.append(
+                Change(
+                    edition: before.edition, before: hours, after: after.hours, instant: before.until,
+                    isOfZone: isOfZone))
             after = (hours, before.hours)
         }
         return found.reversed()
+    }
+
+    /// Returns what a change of a timer's calendar has moved over its instant; nil where no instant of the timer's schedule
+    /// can pass another by it.
+    ///
+    /// - Parameter grid: the timer's due instants, with the zone that its schedule names.
+    func spending(_ grid: borrowing Grid, by change: Change) -> SpendingChange? {
+        let rules = grid.rules
+        guard let calendar = rules.calendar, let direction = calendar.onClosed.direction, rules.grace == nil,
+            rules.mode == .fixedRate, !change.isOfZone
+        else { return nil }
+        let zone = grid.zone
+        let key = SpendingKey(
+            calendar: calendar.name, edition: change.edition, direction: direction,
+            zone: zone == nil ? nil : rules.schedule.zone)
+        if let known = spending[key] { return known }
+        if spending.count == Self.spendingLimit { spending = [:] }
+        let found = SpendingChange(
+            at: change.instant, direction, from: DayWalk(hours: change.before, zone: zone ?? change.before.zone),
+            to: DayWalk(hours: change.after, zone: zone ?? change.after.zone))
+        spending[key] = found
+        return found
     }
 
     private func hours(

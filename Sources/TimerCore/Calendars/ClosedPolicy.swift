@@ -22,6 +22,9 @@ public enum ClosedPolicy: UInt8, Sendable, CaseIterable {
     /// The most days that an instant is moved by; one that would be moved further is dropped.
     public static let dayLimit: Int64 = 366
 
+    /// Whether an instant is moved to another day, and keeps its local time.
+    public var keepsLocalTime: Bool { direction != nil }
+
     /// The days in which a search goes on, 1 or -1; nil for a policy that keeps no local time.
     var direction: Int64? {
         switch self {
@@ -70,5 +73,11 @@ extension TimeZoneTable {
     func latestLocal(at instant: Int64) -> Int64 {
         let segment = segment(at: floorDivide(instant, 1000))
         return max(instant + segment.offset * 1000, segment.start > .min ? segment.firstNewLocal * 1000 - 1 : .min)
+    }
+
+    /// Returns the local times whose instants lie in a range.
+    func localRange(of instants: Range<Int64>) -> Range<Int64> {
+        let start = latestLocal(at: instants.lowerBound - 1) + 1
+        return start..<max(start, latestLocal(at: instants.upperBound - 1) + 1)
     }
 }

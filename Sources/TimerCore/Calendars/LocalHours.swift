@@ -83,6 +83,13 @@ struct LocalHours: Sendable {
         return false
     }
 
+    /// Whether the days about a local time are like those of any other week.
+    func isUsual(about local: Int64) -> Bool {
+        let number = floorDivide(local, CronExpression.day)
+        let next = singles.countPrefix { $0.number < number - 2 }
+        return next == singles.count || singles[next].number > number + 2
+    }
+
     /// Returns the open seconds before a local time since one in 1970, negative before that.
     func openSeconds(before local: Int64) -> Int64 {
         let number = floorDivide(local, CronExpression.day)

@@ -13,4 +13,20 @@ extension OpenHours {
         }
         return (found, nil)
     }
+
+    /// Returns the parts of a range of a zone's local time that are closed.
+    func closedParts(of range: Range<Int64>, in zone: TimeZoneTable) -> [Range<Int64>] {
+        var parts: [Range<Int64>] = []
+        var start = range.lowerBound
+        let end = zone.firstInstant(atLocal: range.upperBound - 1) + 1
+        var place = zone.firstInstant(atLocal: range.lowerBound)
+        while let opening = nextOpening(atOrAfter: place), opening < end {
+            place = closing(after: opening, limit: end)
+            let open = zone.localRange(of: opening..<place)
+            if open.lowerBound > start { parts.append(start..<open.lowerBound) }
+            start = max(start, open.upperBound)
+        }
+        if start < range.upperBound { parts.append(start..<range.upperBound) }
+        return parts
+    }
 }

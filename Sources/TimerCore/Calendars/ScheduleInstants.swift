@@ -1,5 +1,5 @@
-/// The nominal instants of a schedule that is tied to the calendar. The `from` of a cron schedule is not the source's
-/// business: it judges the moved instants.
+/// The nominal instants of a schedule that is tied to the calendar, but for those that are spent. The `from` of a cron schedule is
+/// not the source's business: it judges the moved instants.
 struct ScheduleInstants: NominalInstants {
     private enum Source: Sendable {
         case cron(CronSchedule, TimeZoneTable)
@@ -9,11 +9,13 @@ struct ScheduleInstants: NominalInstants {
     }
 
     private let source: Source
+    private let spent: SpentInstants
 
     /// Nil for a schedule that has no such instants, or only one, and for one whose zone is not known.
     ///
     /// - Parameter zone: the zone that the schedule names; nil for none.
-    init?(_ schedule: Schedule, in zone: TimeZoneTable?) {
+    init?(_ schedule: Schedule, in zone: TimeZoneTable?, spent: SpentInstants = SpentInstants()) {
+        self.spent = spent
         switch (schedule.awaited, zone) {
         case (.cron(let cron), let zone?): source = .cron(cron.starting(from: nil), zone)
         case (.recurrence(let recurrence), let zone?): source = .recurrence(recurrence, zone)
@@ -24,9 +26,12 @@ struct ScheduleInstants: NominalInstants {
         }
     }
 
-    private init(_ source: Source) { self.source = source }
+    private init(_ source: Source) {
+        self.source = source
+        spent = SpentInstants()
+    }
 
-    /// Returns the instants of a grid that goes on a period after another one; nil for other schedules.
+    /// Returns the instants of a grid that goes on a period after another one, none of which is spent; nil for other schedules.
     func goingOn(after instant: Int64) -> ScheduleInstants? {
         switch source {
         case .cron, .recurrence: return nil
@@ -37,7 +42,14 @@ struct ScheduleInstants: NominalInstants {
         }
     }
 
-    func next(after instant: Int64) -> Int64? {
+    func next(after instant: Int64) -> Int64? { spent.next(after: instant, named(after:)) }
+
+    func latest(after start: Int64, through end: Int64) -> (instant: Int64, count: Int64)? {
+        spent.latest(after: start, through: end, latestNamed(after:through:))
+    }
+
+    /// Returns the first instant after `instant` that the schedule names, spent or not; nil when none follows.
+    private func named(after instant: Int64) -> Int64? {
         switch source {
         case .cron(let schedule, let zone): return schedule.next(after: instant, in: zone)
         case .recurrence(let schedule, let zone): return schedule.next(after: instant, in: zone)
@@ -47,12 +59,12 @@ struct ScheduleInstants: NominalInstants {
         }
     }
 
-    func latest(after start: Int64, through end: Int64) -> (instant: Int64, count: Int64)? {
+    private func latestNamed(after start: Int64, through end: Int64) -> (instant: Int64, count: Int64)? {
         switch source {
         case .cron(let schedule, let zone): return schedule.latest(after: start, through: end, in: zone)
         case .recurrence(let schedule, let zone): return schedule.latest(after: start, through: end, in: zone)
         case .even, .local:
-            guard let first = next(after: start), first <= end else { return nil }
+            guard let first = named(after: start), first <= end else { return nil }
             return lastOfGrid(from: first, through: end)
         }
     }
@@ -88,7 +100,8 @@ final class CalendarShape: Sendable {
         self.edition = edition
         self.policy = policy
         self.zone = zone ?? hours.zone
-        var instants = ScheduleInstants(rules.schedule, in: zone).map {
+        let spent = rules.calendar?.spent ?? SpentInstants()
+        var instants = ScheduleInstants(rules.schedule, in: zone, spent: spent).map {
             ShapedSchedule(source: $0, hours: hours, policy: policy, zone: zone ?? hours.zone)
         }
         instants?.from = rules.schedule.earliest

@@ -11,8 +11,6 @@ extension ShapedSchedule {
     private static var runLimit: Int { 64 }
     /// The days of a run of open time that are searched at once.
     private static var runDays: Int64 { 31 }
-    /// A time longer than the difference of two offsets.
-    private static var slack: Int64 { 3 * Schedule.day }
 
     /// Returns the first instant after `instant` by the policy `nextDay` or `previousDay`.
     func nextByDay(after instant: Int64) -> Int64? {
@@ -23,8 +21,8 @@ extension ShapedSchedule {
     private func nextOfSparse(after instant: Int64) -> Int64? {
         // The nominal instants that may be moved past `instant`, or from beyond it, are as far away as a move reaches.
         let isForward = policy == .nextDay
-        let behind = isForward ? Self.reach + Self.slack : 0
-        let ahead = isForward ? 0 : Self.reach + Self.slack
+        let behind = isForward ? Self.reach + DayWalk.slack : 0
+        let ahead = isForward ? 0 : Self.reach + DayWalk.slack
         var nominal = source.next(after: instant - behind)
         var near: [Int64] = []
         while let found = nominal, found <= instant + ahead {
@@ -77,7 +75,7 @@ extension ShapedSchedule {
     private func firstMoved(into run: Range<Int64>) -> Int64? {
         let direction = policy.direction ?? 0
         // The local times of the run at which every day up to the one that is looked at is closed.
-        var regions = [localRange(of: run)]
+        var regions = [zone.localRange(of: run)]
         var best: Int64?
         for day in 1...ClosedPolicy.dayLimit {
             let shift = direction * day * Schedule.day
@@ -87,7 +85,9 @@ extension ShapedSchedule {
                 break
             }
             if let best { regions = regions.compactMap { $0.clipped(below: best) } }
-            regions = regions.flatMap { closedParts(of: $0.shifted(by: -shift)).map { $0.shifted(by: shift) } }
+            regions = regions.flatMap {
+                hours.closedParts(of: $0.shifted(by: -shift), in: zone).map { $0.shifted(by: shift) }
+            }
             if regions.isEmpty { break }
         }
         return best.map { zone.firstInstant(atLocal: $0) }
@@ -118,32 +118,11 @@ extension ShapedSchedule {
         }
         return nil
     }
-
-    /// Returns the parts of a range of local time that are closed.
-    private func closedParts(of range: Range<Int64>) -> [Range<Int64>] {
-        var parts: [Range<Int64>] = []
-        var start = range.lowerBound
-        let end = zone.firstInstant(atLocal: range.upperBound - 1) + 1
-        var place = zone.firstInstant(atLocal: range.lowerBound)
-        while let opening = hours.nextOpening(atOrAfter: place), opening < end {
-            place = hours.closing(after: opening, limit: end)
-            let open = localRange(of: opening..<place)
-            if open.lowerBound > start { parts.append(start..<open.lowerBound) }
-            start = max(start, open.upperBound)
-        }
-        if start < range.upperBound { parts.append(start..<range.upperBound) }
-        return parts
-    }
-
-    /// Returns the local times whose instants lie in a range.
-    private func localRange(of instants: Range<Int64>) -> Range<Int64> {
-        let start = zone.latestLocal(at: instants.lowerBound - 1) + 1
-        return start..<max(start, zone.latestLocal(at: instants.upperBound - 1) + 1)
-    }
 }
 
 extension Range<Int64> {
-    fileprivate func shifted(by distance: Int64) -> Self { lowerBound + distance..<upperBound + distance }
+    /// Returns the range that far away.
+    func shifted(by distance: Int64) -> Self { lowerBound + distance..<upperBound + distance }
 
     /// Returns the part below a bound; nil if there is none.
     fileprivate func clipped(below bound: Int64) -> Self? {

@@ -87,6 +87,11 @@ public enum Definition {
         RulesCodec.setStart(wall, in: &bytes, at: prefix + createdAtCount)
     }
 
+    /// Writes the spent instants of a schedule with a calendar into its encoded definition; changes no other definition.
+    static func setSpent(_ spent: SpentInstants, in bytes: inout [UInt8]) {
+        RulesCodec.setSpent(spent, in: &bytes, at: rulesStart(bytes.span))
+    }
+
     /// Returns where the rules of the whole definition `bytes` begin: after its prefix and the instant it was made.
     static func rulesStart(_ bytes: Span<UInt8>) -> Int { (prefixCount(bytes) ?? 0) + createdAtCount }
 
@@ -188,10 +193,20 @@ public enum Definition {
     /// keeps.
     static func isSame(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
         let (leftRest, rightRest) = (rulesStart(left), rulesStart(right))
+        if let left = asSet(left) { return isSame(left.span, right) }
+        if let right = asSet(right) { return isSame(left, right.span) }
         guard left.count - leftRest == right.count - rightRest, leftRest <= left.count else { return false }
         return haveSameName(left, right)
             && equal(left.extracting(labels(left)), right.extracting(labels(right)))
             && equal(left.extracting(leftRest...), right.extracting(rightRest...))
+    }
+
+    /// Returns the whole definition `bytes` without the spent instants of its schedule; nil where there are none.
+    private static func asSet(_ bytes: Span<UInt8>) -> [UInt8]? {
+        guard calendarName(bytes) != nil else { return nil }
+        var plain = [UInt8](copying: bytes)
+        setSpent(SpentInstants(), in: &plain)
+        return plain.count < bytes.count ? plain : nil
     }
 
     /// Whether `left` and `right` are the same bytes.

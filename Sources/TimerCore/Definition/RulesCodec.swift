@@ -209,6 +209,19 @@ enum RulesCodec {
         bytes = begun + bytes[offset...]
     }
 
+    /// Writes the spent instants of a schedule into the rules at `place`, which have a calendar.
+    static func setSpent(_ spent: SpentInstants, in bytes: inout [UInt8], at place: Int) {
+        var offset = place + 1
+        guard let flags = ByteCoding.read(bytes.span, &offset).map({ Flags(rawValue: $0) }), flags.contains(.calendar)
+        else { return }
+        let start = offset
+        guard var rule = CalendarRule(bytes.span, &offset), rule.spent != spent else { return }
+        rule.spent = spent
+        var changed = Array(bytes[..<start])
+        rule.append(to: &changed)
+        bytes = changed + bytes[offset...]
+    }
+
     /// Returns the name of the calendar in the rules that begin at `place`; nil where there is none.
     static func calendarName(_ bytes: Span<UInt8>, at place: Int) -> CalendarName? {
         var offset = place

@@ -4,7 +4,7 @@
 /// Fires, skips and previews all take their instants from here. A grid is moved, never copied: a copy would cost more than
 /// most questions to it.
 struct Grid: ~Copyable {
-    let rules: TimerRules
+    private(set) var rules: TimerRules
     private var found: Found?
 
     /// The zone and the calendar that rules name, as found; in an object, since most rules name none, and a grid is moved
@@ -70,6 +70,13 @@ struct Grid: ~Copyable {
         self.rules = rules
         let shape = CalendarShape(rules, rules.calendar?.onClosed ?? .skip, hours, edition: 0, in: grid.zone)
         found = Found(grid.zone, grid.local, shape)
+    }
+
+    /// Takes instants of the schedule out of it, as they are spent.
+    mutating func spend(_ spent: SpentInstants) {
+        rules.calendar?.spent = spent
+        guard let shape, let policy = rules.calendar?.onClosed else { return }
+        found = Found(zone, local, CalendarShape(rules, policy, shape.hours, edition: shape.edition, in: zone))
     }
 
     /// Moves a grid that keeps a local time, so that it goes on from `due`.

@@ -55,7 +55,7 @@ public struct TimerRules: Sendable, Equatable {
     /// Whether `other` plans its fires alike. A change of any of these members starts the full period again.
     func plansLike(_ other: TimerRules) -> Bool {
         schedule == other.schedule && clock == other.clock && mode == other.mode && misses == other.misses
-            && calendar == other.calendar
+            && calendar?.asSet == other.calendar?.asSet
     }
 
     /// Whether `other` plans its fires alike but for its calendar.

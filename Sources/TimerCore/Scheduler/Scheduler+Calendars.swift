@@ -34,10 +34,15 @@ extension Scheduler {
     /// Returns a timer's progress, as planned by the present edition of its calendar.
     public func presentProgress(_ slot: SlotIndex) -> TimerProgress {
         var progress = table.progress(slot)
-        if replanFrom != nil, table[slot].traits.contains(.calendar) {
-            replan(&progress, of: slot, Grid(rules(slot), book))
-        }
+        _ = presentGrid(slot, &progress)
         return progress
+    }
+
+    /// Returns a timer's due instants, and plans its progress by the present edition of its calendar.
+    func presentGrid(_ slot: SlotIndex, _ progress: inout TimerProgress) -> Grid {
+        var grid = Grid(rules(slot), book, progress)
+        if replanFrom != nil, table[slot].traits.contains(.calendar) { replan(&progress, of: slot, &grid) }
+        return grid
     }
 
     /// Plans the timer at `slot` again if it is planned by an earlier edition of its calendar. Returns whether it was
@@ -51,7 +56,7 @@ extension Scheduler {
         var step = begin(slot, now)
         // The log would take a timer whose record is very old for one of the present edition.
         let isRecorded = shape.edition / Self.recordedEvery != edition / Self.recordedEvery
-        guard step.progress.due != due || (isRecorded && !step.progress.state.hasEnded) else {
+        guard step.progress.due != due || step.spends || (isRecorded && !step.progress.state.hasEnded) else {
             table.setEdition(slot, shape.edition)
             return false
         }
@@ -90,28 +95,41 @@ extension Scheduler {
         return true
     }
 
+    /// What planning a fire by other opening hours has led to.
+    struct Replanned {
+        /// The instant of the last change that the fire was planned by; nil where none was.
+        var at: Int64?
+        /// Whether instants of the schedule are spent that were not.
+        var spends = false
+    }
+
     /// Plans the next fire of the timer at `slot` by the present opening hours, as far as `progress` was planned by earlier
-    /// ones.
-    ///
-    /// - Returns: the instant of the last change that the fire was planned by; nil where none was.
+    /// ones, and takes instants out of `grid` that came by those and would come again.
     @discardableResult
-    func replan(_ progress: inout TimerProgress, of slot: SlotIndex, _ grid: borrowing Grid) -> Int64? {
+    func replan(_ progress: inout TimerProgress, of slot: SlotIndex, _ grid: inout Grid) -> Replanned {
+        var replanned = Replanned()
         guard let calendar = grid.rules.calendar, let shape = grid.shape, shape.edition != progress.edition else {
-            return nil
+            return replanned
         }
         let changes = book.changes(of: calendar.name, since: progress.edition)
         progress.edition = shape.edition
-        guard progress.state == .running || progress.state == .suspended else { return nil }
+        let isDue = progress.state == .running || progress.state == .suspended
         let keepsTime = progress.state == .suspended && grid.rules.effectiveResume == .remaining
         let isWatchdog = grid.rules.schedule.kind == .watchdog
-        guard !keepsTime, !progress.flags.contains(.moved) || grid.rules.clock == .working,
-            !isWatchdog || progress.flags.contains(.awaiting)
-        else { return nil }
-        var plannedAt: Int64?
+        let isPlannedByHours =
+            isDue && !keepsTime && (!progress.flags.contains(.moved) || grid.rules.clock == .working)
+            && (!isWatchdog || progress.flags.contains(.awaiting))
         for change in changes {
+            let spent = grid.rules.calendar?.spent ?? calendar.spent
+            if progress.state != .idle, let instants = grid.shape?.instants?.source,
+                let spent = book.spending(grid, by: change)?.spent(of: instants, spent)
+            {
+                grid.spend(spent)
+                replanned.spends = true
+            }
             // An instant that had come by then is due as it was.
-            guard progress.due > change.instant else { continue }
-            plannedAt = change.instant
+            guard isPlannedByHours, progress.due > change.instant else { continue }
+            replanned.at = change.instant
             if change.isOfZone && grid.rules.clock != .working {
                 // The timer's own zone may have changed too.
                 progress.due = zonedDue(slot, progress, grid) ?? progress.due
@@ -119,7 +137,7 @@ extension Scheduler {
                 progress.due = grid.due(progress, by: change) ?? Grid.never
             }
         }
-        return plannedAt
+        return replanned
     }
 }
 
@@ -159,7 +177,8 @@ extension Grid {
         var next = after.next(after: change.instant)
         for _ in 0..<Self.lookLimit {
             guard let found = next, found < planned ?? .max else { return planned ?? next }
-            // A nominal instant that came before `due` by the old hours has fired.
+            // A nominal instant that came before `due` by the old hours has fired. The order of moves by `next` is that of
+            // the instants, so that no later one has.
             if after.nominals(of: found).contains(where: { before.moved($0) ?? .max >= due }) { return found }
             next = after.next(after: found)
         }

@@ -1,16 +1,20 @@
+import Primitives
+
 extension Scheduler {
     /// Begins a step, which makes the timer's next version at `now`.
     func begin(_ slot: SlotIndex, _ now: Now) -> Step {
         var progress = table.progress(slot)
         progress.version = max(progress.version, lostVersions) + 1
         progress.updatedAt = now.wall
-        let grid = Grid(rules(slot), book, progress)
-        var moved: (due: Int64, at: Int64)?
+        var grid = Grid(rules(slot), book, progress)
+        var replanned = Replanned()
         if let shape = grid.shape, shape.edition != progress.edition {
-            moved = replan(&progress, of: slot, grid).map { (progress.due, $0) }
+            replanned = replan(&progress, of: slot, &grid)
         }
         let kicks = grid.rules.schedule.kind == .watchdog ? table.kicks(slot) : nil
-        return Step(slot: slot, now: now, grid: grid, progress: progress, kicks: kicks, moved: moved)
+        let moved = replanned.at.map { (progress.due, $0) }
+        return Step(
+            slot: slot, now: now, grid: grid, progress: progress, kicks: kicks, moved: moved, spends: replanned.spends)
     }
 
     /// Stores a step's outcome and puts the timer where its state belongs.
@@ -34,6 +38,11 @@ extension Scheduler {
                     due < step.now.ceiling(on: step.progress.dueClock(step.rules.clock))
                 }
             table.setPlannedPast(step.slot, !isFire && isPast)
+        }
+        if step.spends, let spent = step.rules.calendar?.spent {
+            var definition = withDefinition(step.slot) { [UInt8](copying: $0) }
+            Definition.setSpent(spent, in: &definition)
+            table.redefine(step.slot, definition.span)
         }
         table.setProgress(step.slot, step.progress)
         table.setKicks(step.slot, step.kicks)
@@ -82,6 +91,8 @@ extension Scheduler {
         try condition.check(table[slot].version)
         let stall = stall(slot, now)
         redefine(slot, &definition)
+        // The timer is planned again, by the hours as they are.
+        table.setEdition(slot, grid.shape?.edition ?? 0)
         if !held.isEmpty { held[slot] = nil }
         var step = begin(slot, now)
         let isSuspended = kept == .suspended
@@ -144,7 +155,9 @@ extension Scheduler {
         try condition.check(table[slot].version)
         if holds(slot, definition.span) { return false }
         let stall = replans ? stall(slot, now) : nil
+        if !replans, let spent = old.calendar?.spent { Definition.setSpent(spent, in: &definition) }
         redefine(slot, &definition)
+        if replans { table.setEdition(slot, grid.shape?.edition ?? 0) }
         var step = begin(slot, now)
         step.moved = before.moved
         if startsWebhook { step.progress.flags.remove(.webhookStopped) }

@@ -101,8 +101,8 @@ extension Scheduler {
 
     /// Returns the next fires of a timer: none unless it runs.
     public func upcoming(_ slot: SlotIndex, _ now: Now, count: Int) -> UpcomingFires {
-        let progress = presentProgress(slot)
-        let grid = Grid(rules(slot), book, progress)
+        var progress = table.progress(slot)
+        let grid = presentGrid(slot, &progress)
         guard progress.state == .running else { return UpcomingFires(grid, from: nil, now, count: 0) }
         if grid.rules.grace != nil {
             let due = expected(slot, grid, progress, now)

@@ -21,6 +21,8 @@ public struct Effect: Sendable, Equatable {
     public var silentFor: Int64?
     /// The wall instant, in milliseconds, at which the next fire is planned after the whole step; nil for none.
     public var nextFireAt: Int64?
+    /// Whether the step has changed the timer's definition beyond what its client set, so that the record holds all of it.
+    public var redefines = false
     /// Whether the event is owed to the timer's webhook.
     public var owesDelivery = false
 }

@@ -8,6 +8,8 @@ struct Step: ~Copyable {
     var kicks: KickProgress?
     /// The due instant by opening hours that have changed, and the instant of the change; nil for a timer that none moved.
     var moved: (due: Int64, at: Int64)?
+    /// Whether instants of the schedule are spent that were not, so that the definition is written again.
+    var spends = false
 
     // Read in place: a copy would cost more than most readers of a rule do.
     var rules: TimerRules {
@@ -30,7 +32,7 @@ struct Step: ~Copyable {
         effects.append(
             Effect(
                 type: type, reason: reason, at: now.wall, slot: slot, progress: progress, kicks: kicks, fire: fire,
-                stalledFor: stalledFor, silentFor: silentFor,
+                stalledFor: stalledFor, silentFor: silentFor, redefines: spends && type != .deleted,
                 owesDelivery: owesDelivery && !progress.flags.contains(.webhookStopped)))
     }
 

@@ -43,7 +43,7 @@ public enum RecordCodec {
     /// do, and so do events that are to be delivered, as their delivery needs the webhook and the payload.
     public static func holdsDefinition(_ effect: Effect) -> Bool {
         guard let type = effect.type else { return false }
-        return type.showsPayload || type == .rescheduled || effect.owesDelivery
+        return type.showsPayload || type == .rescheduled || effect.redefines || effect.owesDelivery
     }
 
     /// Appends the record of an event of type `type`.

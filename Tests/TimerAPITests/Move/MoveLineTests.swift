@@ -85,6 +85,51 @@ struct MoveLineTests {
         #expect(timer.arrival == expected)
     }
 
+    /// The line of a running cron timer by a calendar.
+    private static func line(_ rule: CalendarRule) throws -> (definition: [UInt8], line: [UInt8]) {
+        let cron = try CronSchedule(Array("0 3,5 * * *".utf8), zone: Array("UTC".utf8), from: nil)
+        var rules = TimerRules(.cron(cron))
+        rules.calendar = rule
+        var view = TimerView()
+        view.definition = definition("t", rules)
+        view.progress.version = 9
+        view.progress.state = .running
+        view.progress.due = 1_700_000_000_000
+        view.now = now
+        var json = JSONWriter()
+        ExportLine.write(view, isHeld: false, isAgain: false, showsSecrets: true, &json)
+        return (view.definition, json.bytes)
+    }
+
+    @Test func `the spent instants of a schedule come along`() throws {
+        var rule = CalendarRule(try #require(CalendarName("office".utf8)), onClosed: .nextDay)
+        rule.spent = try #require(SpentInstants(bounds: [1_700_000_000_000, 1_700_000_000_001, 1_700_000_000_002]))
+        let (definition, line) = try Self.line(rule)
+        guard case .timer(let timer) = try read(line) else {
+            Issue.record("the line is no timer's")
+            return
+        }
+        #expect(timer.definition == definition)
+    }
+
+    @Test(arguments: [
+        (ClosedPolicy.skip, #"["2026-01-01T00:00:00Z"]"#),
+        (.nextDay, #"["2026-01-01T00:00:00Z","2026-01-02T00:00:00Z"]"#),
+        (.nextDay, #"["2026-01-02T00:00:00Z","2026-01-01T00:00:00Z","2026-01-03T00:00:00Z"]"#),
+        (.nextDay, "7"),
+    ])
+    func `spent instants that can't be are refused`(_ policy: ClosedPolicy, _ bounds: String) throws {
+        let (_, line) = try Self.line(CalendarRule(try #require(CalendarName("office".utf8)), onClosed: policy))
+        let text = String(decoding: line, as: UTF8.self)
+        let changed = text.replacing(#""state":"running""#, with: #""state":"running","unspent":\#(bounds)"#)
+        #expect(changed != text)
+        #expect {
+            _ = try read(Array(changed.utf8))
+        } throws: { error in
+            (error as? Problem)?.pointer == "/state/unspent"
+        }
+    }
+
     @Test func `a timer whose deliveries follow comes idle, a version below`() throws {
         var view = TimerView()
         view.definition = definition("t", TimerRules(.after(1000)))

@@ -37,6 +37,9 @@ struct DefinitionParts: Equatable {
         rules.clock = random.chance(oneIn: 2) ? .wall : .continuous
         if random.chance(oneIn: 3), let name = CalendarName("office-\(random.number(0...9))".utf8) {
             rules.calendar = CalendarRule(name, onClosed: ClosedPolicy.allCases[Int(random.number(0...3))])
+            if random.chance(oneIn: 2), let spent = SpentInstants(bounds: [-7, 0, random.number(1...lastInstant)]) {
+                rules.calendar?.spent = spent
+            }
             if random.chance(oneIn: 2) { rules.clock = .working }
         }
         rules.mode = random.chance(oneIn: 2) ? .fixedRate : .fixedDelay

@@ -13,6 +13,7 @@ struct SampleRecord: Sendable {
     var stalledFor: Int64?
     var silentFor: Int64?
     var nextFireAt: Int64?
+    var redefines = false
     var owesDelivery = false
     var actor: Actor?
     var definition: [UInt8] = []
@@ -100,6 +101,7 @@ struct SampleRecord: Sendable {
         if type.showsNextFire, generator.chance(oneIn: 2) { sample.nextFireAt = progress.due &+ generator.number() / 4 }
         sample.distance = generator.chance(oneIn: 4) ? 0 : Int64.random(in: 1...999, using: &generator)
         progress.updatedAt = sample.at
+        sample.redefines = generator.chance(oneIn: 3)
         sample.owesDelivery = generator.chance(oneIn: 3)
         sample.actor = actor(&generator)
         return sample
@@ -151,7 +153,8 @@ struct SampleRecord: Sendable {
         guard case .event(let type, let reason, let fire) = content else { return nil }
         return Effect(
             type: type, reason: reason, at: at, slot: 0, progress: progress, kicks: kicks, fire: fire,
-            stalledFor: stalledFor, silentFor: silentFor, nextFireAt: nextFireAt, owesDelivery: owesDelivery)
+            stalledFor: stalledFor, silentFor: silentFor, nextFireAt: nextFireAt, redefines: redefines,
+            owesDelivery: owesDelivery)
     }
 
     /// The next fire that the record shows.
@@ -162,7 +165,7 @@ struct SampleRecord: Sendable {
 
     /// The bytes of the definition that the record keeps.
     var kept: [UInt8] {
-        guard let effect, !RecordCodec.holdsDefinition(effect) else { return definition }
+        guard let effect, !redefines, !RecordCodec.holdsDefinition(effect) else { return definition }
         return Array(definition.prefix(Definition.prefixCount(definition.span) ?? 0))
     }
 }

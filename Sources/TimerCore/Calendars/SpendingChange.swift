@@ -1,0 +1,141 @@
+/// The instants whose place a change of opening hours moves over the moment of the change, for schedules that keep their local
+/// time (`nextDay`, `previousDay`).
+///
+/// Instants of several times of day are moved over one another. So the next one alone does not tell which of those before it
+/// came, and a change after which an instant comes a second time has to say that it is spent. Which instants these are is the
+/// same for all timers of a policy and a zone, whatever their schedules.
+struct SpendingChange {
+    /// The instants that came by the hours before, and come again by the hours after, or may by hours to follow.
+    let again: RangeSet<Int64>
+    /// The instants that had not come by the hours before, up to the end of time.
+    let unspent: RangeSet<Int64>
+    private let direction: Int64
+    /// The instant before which nominal instants no longer matter.
+    private let oldest: Int64
+
+    /// - Parameters:
+    ///   - instant: that of the change, in wall milliseconds.
+    ///   - direction: that of the policy: see ``ClosedPolicy/direction``.
+    init(at instant: Int64, _ direction: Int64, from before: DayWalk, to after: DayWalk) {
+        self.direction = direction
+        let later = RangeSet(instant + 1 ..< .max)
+        if direction > 0 {
+            // Closed since they were due: those that the hours before moved beyond the change, or dropped, have not come.
+            let waiting = before.unbroken(at: instant, direction)
+            again = after.unbroken(at: instant, direction).subtracting(waiting)
+            unspent = later.union(waiting)
+            oldest = instant - ClosedPolicy.dayLimit * Schedule.day - DayWalk.slack
+        } else {
+            // Closed from the change until they are due: those that the hours before moved back over it have come.
+            func come(_ walk: DayWalk) -> RangeSet<Int64> {
+                walk.unbroken(at: instant, direction, from: walk.reachable(at: instant, direction))
+            }
+            let spent = come(before)
+            again = spent.subtracting(come(after))
+            unspent = later.subtracting(spent)
+            oldest = instant
+        }
+    }
+
+    /// Returns what is spent of a schedule once the hours have changed; nil where that need not be known, as none of it comes
+    /// again.
+    ///
+    /// - Parameter instants: the nominal instants of the schedule, but for those that are spent already.
+    func spent(of instants: some NominalInstants, _ already: SpentInstants) -> SpentInstants? {
+        guard instants.meets(again) else { return nil }
+        let ranges = already.unspent.intersection(unspent).ranges
+        func matters(_ range: Range<Int64>) -> Bool {
+            range.upperBound == .max || range.upperBound > oldest && instants.meets(RangeSet(range))
+        }
+        // Of too many those count that are nearest to the change: older instants are spent then, later ones are not.
+        let limit = SpentInstants.limit / 2 + 1
+        if direction > 0 {
+            return SpentInstants(unspent: RangeSet(ranges.reversed().lazy.filter(matters).prefix(limit)))
+        }
+        let nearest = Array(ranges.lazy.filter(matters).prefix(limit))
+        let end = nearest.last.map { $0.lowerBound ..< .max }
+        return SpentInstants(unspent: RangeSet(nearest.dropLast() + [end].compactMap(\.self)))
+    }
+}
+
+extension NominalInstants {
+    /// Whether one of the instants lies in one of the ranges.
+    fileprivate func meets(_ ranges: RangeSet<Int64>) -> Bool {
+        var place = Int64.min
+        for range in ranges.ranges where range.upperBound > place {
+            guard let found = next(after: max(place, range.lowerBound) - 1) else { return false }
+            if found < range.upperBound { return true }
+            place = found
+        }
+        return false
+    }
+}
+
+/// A walk day by day over the closed time of opening hours, by the local clock of a zone.
+struct DayWalk {
+    let hours: OpenHours
+    let zone: TimeZoneTable
+
+    /// A time longer than the difference of two offsets.
+    static var slack: Int64 { 3 * Schedule.day }
+
+    /// Returns the instants that are closed together with those of the same local time on all days up to `instant`: before it
+    /// if instants move to later days, else after it.
+    ///
+    /// - Parameters:
+    ///   - direction: 1 where instants move to later days, -1 to earlier ones.
+    ///   - times: the local times of day that are looked at, as those of ``reachable(at:_:)``; nil for all.
+    func unbroken(at instant: Int64, _ direction: Int64, from times: [Range<Int64>]? = nil) -> RangeSet<Int64> {
+        var found: [Range<Int64>] = []
+        walk(at: instant, -direction, from: times) { region in
+            let range = zone.firstInstant(atLocal: region.lowerBound)..<zone.firstInstant(atLocal: region.upperBound)
+            if !range.isEmpty { found.append(range) }
+        }
+        return RangeSet(found)
+    }
+
+    /// Returns the local times, as those of the day that ends or begins at `instant`, that are open on a day to which an
+    /// instant may move over it.
+    func reachable(at instant: Int64, _ direction: Int64) -> [Range<Int64>] {
+        let closed = walk(at: instant, direction)
+        let day = day(at: instant, -direction)
+        return Array(RangeSet(day).subtracting(RangeSet(closed)).ranges)
+    }
+
+    /// Returns the local times of the day that ends (-1) or begins (1) after `instant`.
+    private func day(at instant: Int64, _ direction: Int64) -> Range<Int64> {
+        let start = zone.latestLocal(at: instant) + 1
+        return direction < 0 ? start - Schedule.day..<start : start..<start + Schedule.day
+    }
+
+    /// Goes from `instant` on, day by day, as long as a local time is closed on all of the days so far.
+    ///
+    /// - Parameters:
+    ///   - direction: 1 for later days, -1 for earlier ones.
+    ///   - times: the local times that are looked at, as those of the first day; nil for all.
+    ///   - body: called with each range of local time that is still closed.
+    /// - Returns: those of the last day, as those of the day on the other side of `instant`.
+    @discardableResult
+    private func walk(
+        at instant: Int64, _ direction: Int64, from times: [Range<Int64>]? = nil,
+        _ body: ((Range<Int64>) -> Void)? = nil
+    ) -> [Range<Int64>] {
+        var regions = times ?? [day(at: instant, direction)]
+        // After a week in which nothing opened, only a date can open something, and a change of clocks where these are not the
+        // calendar's own.
+        let isByOwnClocks = zone == hours.zone
+        var quietDays = 0
+        for day in 0..<ClosedPolicy.dayLimit {
+            guard let first = regions.first else { return [] }
+            let shift = direction * day * Schedule.day
+            if quietDays < 7 || !isByOwnClocks || !hours.isUsual(about: first.lowerBound + shift) {
+                let before = regions
+                regions = regions.flatMap { hours.closedParts(of: $0.shifted(by: shift), in: zone) }
+                    .map { $0.shifted(by: -shift) }
+                quietDays = regions == before ? quietDays + 1 : 0
+            }
+            if let body { for region in regions { body(region.shifted(by: shift)) } }
+        }
+        return regions.map { $0.shifted(by: -direction * Schedule.day) }
+    }
+}

@@ -1,0 +1,104 @@
+import Primitives
+
+/// The nominal instants of a timer's schedule that are spent: they came, and mostly fired, by opening hours that have
+/// changed since. The present hours move them to other instants, at which they do not fire again.
+///
+/// Kept with the definition, and only for a timer that needs it: see ``SpendingChange``.
+public struct SpentInstants: Sendable, Equatable {
+    /// Wall milliseconds, ascending: an instant before the first is spent, one from the first to the second is not, and so on
+    /// in turns. The number of them is odd, so that no instant from the last on is spent; or there are none, and nothing is
+    /// spent.
+    public private(set) var bounds: [Int64] = []
+
+    /// The most bounds.
+    public static let limit = 129
+
+    /// Nothing is spent.
+    public init() {}
+
+    /// Nil for bounds that are not as ``bounds`` says.
+    public init?(bounds: [Int64]) {
+        guard bounds.isEmpty || bounds.count % 2 == 1, bounds.count <= Self.limit,
+            zip(bounds, bounds.dropFirst()).allSatisfy(<),
+            bounds.allSatisfy({ (-lastInstant - 1...lastInstant + 1).contains($0) })
+        else { return nil }
+        self.bounds = bounds
+    }
+
+    /// Whether nothing is spent.
+    public var isEmpty: Bool { bounds.isEmpty }
+
+    /// The instants that are not spent, in ascending ranges, the last of which has no end.
+    var unspent: RangeSet<Int64> {
+        if isEmpty { return RangeSet(.min ..< .max) }
+        return RangeSet(stride(from: 0, to: bounds.count, by: 2).map { unspent($0) })
+    }
+
+    /// - Parameter unspent: the instants that are not spent, up to the end of time, in at most as many ranges as ``limit`` has
+    ///   room for.
+    init(unspent: RangeSet<Int64>) {
+        bounds = unspent.ranges.flatMap { [$0.lowerBound, $0.upperBound] }.dropLast()
+    }
+
+    /// Returns the range that begins at a bound of even index.
+    private func unspent(_ index: Int) -> Range<Int64> {
+        bounds[index]..<(index + 1 < bounds.count ? bounds[index + 1] : .max)
+    }
+
+    /// Returns the first instant of a schedule after `instant` that is not spent; nil when none follows.
+    func next(after instant: Int64, _ next: (Int64) -> Int64?) -> Int64? {
+        if isEmpty { return next(instant) }
+        var place = instant
+        for index in stride(from: 0, to: bounds.count, by: 2) {
+            let range = unspent(index)
+            guard range.upperBound - 1 > place else { continue }
+            guard let found = next(max(place, range.lowerBound - 1)) else { return nil }
+            if found < range.upperBound { return found }
+            place = found - 1
+        }
+        return nil
+    }
+
+    /// Returns the last instant of a schedule at or before `end` of those after `start` that are not spent, and how many there
+    /// are; nil when there is none.
+    func latest(
+        after start: Int64, through end: Int64, _ latest: (Int64, Int64) -> (instant: Int64, count: Int64)?
+    ) -> (instant: Int64, count: Int64)? {
+        if isEmpty { return latest(start, end) }
+        var found: (instant: Int64, count: Int64)?
+        for index in stride(from: 0, to: bounds.count, by: 2) {
+            let range = unspent(index)
+            let (after, last) = (max(start, range.lowerBound - 1), min(end, range.upperBound - 1))
+            guard after < last, let further = latest(after, last) else { continue }
+            found = (further.instant, (found?.count ?? 0) + further.count)
+        }
+        return found
+    }
+}
+
+extension SpentInstants {
+    /// Appends the bounds: a length in bytes, and as many bytes of varints, the first bound and the steps to the others.
+    func append(to bytes: inout [UInt8]) {
+        var run: [UInt8] = []
+        var last: Int64 = 0
+        for bound in bounds {
+            ByteCoding.append(signed: bound - last, to: &run)
+            last = bound
+        }
+        ByteCoding.append(run: run, to: &bytes)
+    }
+
+    /// Reads what `append` wrote and moves `offset` past it; nil for anything else.
+    init?(_ bytes: Span<UInt8>, _ offset: inout Int) {
+        guard let run = ByteCoding.readRun(bytes, &offset) else { return nil }
+        var bounds: [Int64] = []
+        var place = 0
+        while place < run.count {
+            guard bounds.count < Self.limit, let step = ByteCoding.readSigned(run.span, &place) else { return nil }
+            let (bound, isOver) = (bounds.last ?? 0).addingReportingOverflow(step)
+            guard !isOver else { return nil }
+            bounds.append(bound)
+        }
+        self.init(bounds: bounds)
+    }
+}
