@@ -157,10 +157,15 @@ class Asked:
         return self.reply
 
 
-def asked_while_held(faults, request):
-    """Begins a request and returns it once its commit waits for the disk."""
+def asked_while_held(api, faults, request):
+    """Begins a request and returns it once its commit waits for the disk.
+
+    A stream is open meanwhile: a loop that has one client alone, and nothing else, would wait for the disk itself.
+    """
+    stream = api.stream("/v1/events").expect(200)
     faults.set("sync", hold=1)
     asked = Asked(request)
+    asked.beside = stream
     poll(lambda: faults.rule("sync").waiting == 1)
     return asked
 
@@ -186,7 +191,7 @@ def test_the_disk_decides_what_a_request_under_way_is_told(faulty_server, faults
         api.create(id=id)
     # Idle, so that its deletion is told from a creation that is still to come.
     api.create(id="c", start="manual")
-    first = asked_while_held(faults, lambda: api.command("a", "suspend"))
+    first = asked_while_held(api, faults, lambda: api.command("a", "suspend"))
     behind = [Asked(request) for request in (
         lambda: keyed(api, "new", "key"), lambda: api.command("b", "cancel"), lambda: api.delete("/v1/timers/c"),
         lambda: api.batch([{"id": "in-batch", "after": "1h"}], query="?results=brief"),
@@ -227,7 +232,7 @@ def test_a_sync_that_hangs_is_an_unknown_outcome_and_a_key_settles_it(faulty_ser
     api = server.client
     faults.rule("sync").lose = int(lost)
     api.create(id="calm")
-    asked = asked_while_held(faults, lambda: keyed(api, "new", "key"))
+    asked = asked_while_held(api, faults, lambda: keyed(api, "new", "key"))
     assert asked.answer().problem(503, "storage-unavailable")["outcome"] == "unknown"
     assert int(asked.reply.headers["Retry-After"]) >= 0
     api.get("/healthz").expect(200)
