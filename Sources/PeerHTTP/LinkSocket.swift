@@ -106,7 +106,8 @@ final class LinkSocket: LoopSocket {
         if !isClosed { owner?.bytesWereRead() }
     }
 
-    private func readAll() {
+    /// Reads what has come, as far as a round may.
+    func readAll() {
         for _ in 0..<Self.readsPerRound {
             let isGone = unsafe withUnsafeTemporaryAllocation(byteCount: Self.readBytes, alignment: 16) { bytes in
                 let count = unsafe recv(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT))

@@ -91,6 +91,13 @@ package final class PeerLink {
         link?.close()
     }
 
+    /// Aborts the connection to a server whose session has ended, unless that server leaves in order: then it has answered what
+    /// it took, and the news of its end may have overtaken its answers.
+    package func abandon() {
+        link?.readAll()
+        if !isLeaving { close() }
+    }
+
     /// Whether the values of a header line come again and again, so that they are worth a place in the table of
     /// fields.
     private static func isFrequent(_ name: HeaderValue) -> Bool {

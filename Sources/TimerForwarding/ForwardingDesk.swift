@@ -162,15 +162,15 @@ final class ForwardingDesk: RequestDesk {
 
     // MARK: Routes
 
-    /// Adopts the newest routes. Connections to servers that are no longer destinations are closed: a server whose
+    /// Adopts the newest routes. Connections to servers that are no longer destinations are given up: a server whose
     /// session has ended has no lease and answers nothing, so requests under way there fail, and may be sent
-    /// elsewhere.
+    /// elsewhere. One that leaves in order has said so by the connection, and ends that itself.
     private func followRoutes() {
         guard routes.refresh() else { return }
         let destinations = routes.value.destinations
         let gone = links.filter { session, _ in !destinations.contains { $0.session == session } }
         for session in gone.keys { links[session] = nil }
-        for (_, link) in gone.values { link.close() }
+        for (_, link) in gone.values { link.abandon() }
     }
 
     /// A connection to `destination`: the known one while usable at the same address, else a new one; nil where the

@@ -3,7 +3,7 @@ import Glibc
 /// Socket calls that the servers and clients here share.
 package enum RawSocket {
     /// A TCP socket at a free port of the loopback interface. It does not listen yet.
-    static func boundToLoopback() -> (socket: Int32, port: UInt16) {
+    package static func boundToLoopback() -> (socket: Int32, port: UInt16) {
         let bound = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var name = sockaddr_in()
         name.sin_family = sa_family_t(AF_INET)
@@ -41,7 +41,7 @@ package enum RawSocket {
     }
 
     /// Sends all of `bytes`. False when the peer takes no more.
-    static func send(_ bytes: [UInt8], to socket: Int32) -> Bool {
+    package static func send(_ bytes: [UInt8], to socket: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { buffer in

@@ -10,10 +10,27 @@ import TimerService
 
 /// Servers in this process that share a log. One owns it, and the others forward to it over the loopback.
 final class ServerGroup {
-    private struct Server {
+    /// A server that forwards by the routes that a test publishes. It owns no log at first.
+    struct Server {
         let whole: WholeServer
-        let source: TestRoutes
+        let source = TestRoutes()
         let peers: PeerNetwork
+
+        init(
+            _ store: MemoryLogStore, _ time: ManualTime, configure: (inout APIConfiguration) -> Void = { _ in }
+        ) throws {
+            // However slow the machine is, no request is late.
+            var limits = PeerLimits()
+            limits.longestTransitMs = .max
+            let peers = PeerNetwork(listeningAt: .tcp(host: "127.0.0.1", port: 0), limits)
+            let forwarding = Forwarding(by: source, token: ServerGroup.token) {}
+            whole = try WholeServer(store.seen(by: 0), time, place: TestPlace(), forwardingBy: forwarding) {
+                $0.guests = peers
+                $0.peerTokens = [ServerGroup.token]
+                configure(&$0)
+            }
+            self.peers = peers
+        }
     }
 
     private var servers: [Server] = []
@@ -31,18 +48,7 @@ final class ServerGroup {
     ) throws {
         self.owner = owner
         for index in 0..<count {
-            let source = TestRoutes()
-            // However slow the machine is, no request is late.
-            var limits = PeerLimits()
-            limits.longestTransitMs = .max
-            let peers = PeerNetwork(listeningAt: .tcp(host: "127.0.0.1", port: 0), limits)
-            let forwarding = Forwarding(by: source, token: Self.token) {}
-            let whole = try WholeServer(store.seen(by: 0), time, place: TestPlace(), forwardingBy: forwarding) {
-                $0.guests = peers
-                $0.peerTokens = [Self.token]
-                configure(index, &$0)
-            }
-            servers.append(Server(whole: whole, source: source, peers: peers))
+            servers.append(try Server(store, time) { configure(index, &$0) })
         }
         try servers[owner].whole.service.adopt()
         for server in servers.indices { publish(to: server) }
