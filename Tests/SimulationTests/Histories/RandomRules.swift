@@ -43,7 +43,9 @@ enum RandomRules {
 
     private static func recurrence(_ random: inout SeededGenerator) -> Schedule {
         let text = recurrences.randomElement(using: &random)?.text ?? "FREQ=DAILY"
-        guard let recurrence = try? RecurrenceSchedule(Array(text.utf8), zone: Array("UTC".utf8), from: 0) else {
+        // The year 0: no client and no step of the calendar leads to an instant before the first one.
+        let from = -719_528 * day
+        guard let recurrence = try? RecurrenceSchedule(Array(text.utf8), zone: Array("UTC".utf8), from: from) else {
             preconditionFailure("each rule is right")
         }
         return .recurrence(recurrence)
