@@ -83,11 +83,11 @@ struct LocalHours: Sendable {
         return false
     }
 
-    /// Whether the days about a local time are like those of any other week.
-    func isUsual(about local: Int64) -> Bool {
+    /// Whether the 24 hours from a local time on are like those of any other week.
+    func isUsual(from local: Int64) -> Bool {
         let number = floorDivide(local, CronExpression.day)
-        let next = singles.countPrefix { $0.number < number - 2 }
-        return next == singles.count || singles[next].number > number + 2
+        let next = singles.countPrefix { $0.number < number }
+        return next == singles.count || singles[next].number > number + 1
     }
 
     /// Returns the open seconds before a local time since one in 1970, negative before that.

@@ -88,8 +88,8 @@ public final class OpenHours: Sendable {
         return local.isOpen(at: segment.latestLocal(at: second))
     }
 
-    /// Whether the days about a local time, in milliseconds, are like those of any other week.
-    func isUsual(about local: Int64) -> Bool { self.local.isUsual(about: floorDivide(local, 1000)) }
+    /// Whether the 24 hours from a local time on, in milliseconds, are like those of any other week.
+    func isUsual(from local: Int64) -> Bool { self.local.isUsual(from: floorDivide(local, 1000)) }
 
     /// Returns the open time from one instant to another, which is not before it.
     public func elapsed(from start: Int64, to end: Int64) -> Int64 { openTime(before: end) - openTime(before: start) }

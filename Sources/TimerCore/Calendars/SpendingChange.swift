@@ -121,18 +121,19 @@ struct DayWalk {
         _ body: ((Range<Int64>) -> Void)? = nil
     ) -> [Range<Int64>] {
         var regions = times ?? [day(at: instant, direction)]
-        // After a week in which nothing opened, only a date can open something, and a change of clocks where these are not the
-        // calendar's own.
+        // After a usual week in which nothing opened, only a date can open something, and a change of clocks where these are not
+        // the calendar's own.
         let isByOwnClocks = zone == hours.zone
         var quietDays = 0
         for day in 0..<ClosedPolicy.dayLimit {
             guard let first = regions.first else { return [] }
             let shift = direction * day * Schedule.day
-            if quietDays < 7 || !isByOwnClocks || !hours.isUsual(about: first.lowerBound + shift) {
+            let isUsual = isByOwnClocks && hours.isUsual(from: first.lowerBound + shift)
+            if quietDays < 7 || !isUsual {
                 let before = regions
                 regions = regions.flatMap { hours.closedParts(of: $0.shifted(by: shift), in: zone) }
                     .map { $0.shifted(by: -shift) }
-                quietDays = regions == before ? quietDays + 1 : 0
+                quietDays = isUsual && regions == before ? quietDays + 1 : 0
             }
             if let body { for region in regions { body(region.shifted(by: shift)) } }
         }

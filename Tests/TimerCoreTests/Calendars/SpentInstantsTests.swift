@@ -114,7 +114,18 @@ struct SpentInstantsTests {
         }
     }
 
-    @Test(arguments: 0..<24)
+    @Test func `a holiday does not hide the week after it`() throws {
+        let definition = try CalendarDefinition("UTC", week: ["mon": ["09:00-10:00"]], dates: ["2026-11-23": []])
+        let zone = try ZoneFiles.zone("UTC")
+        let walk = DayWalk(hours: OpenHours(definition, in: zone), zone: zone)
+        let closed = walk.unbroken(at: try ZoneFiles.instant("2026-11-17T00:00Z"), -1)
+        #expect(closed.contains(try ZoneFiles.instant("2026-11-29T09:30Z")))
+        #expect(!closed.contains(try ZoneFiles.instant("2026-11-30T09:30Z")))
+        #expect(!closed.contains(try ZoneFiles.instant("2026-12-01T09:30Z")))
+        #expect(closed.contains(try ZoneFiles.instant("2027-11-01T10:30Z")))
+    }
+
+    @Test(arguments: 100..<124)
     func `over random changes each instant fires once, when the present hours say`(_ seed: UInt64) throws {
         try MovedHistory(seed: seed).run()
     }
@@ -169,10 +180,21 @@ private final class MovedHistory {
         ]
     }
 
+    /// Dates with hours of their own: one of the weeks before and after the start, and one of those that follow.
+    private static func dates(_ random: inout SeededGenerator) throws -> Days {
+        let start = try ZoneFiles.instant("2026-10-12T00:00Z")
+        let days = [random.number(-20...19), random.number(20...60)].map { day in
+            String(ZoneFiles.text(start + day * Schedule.day).prefix(10))
+        }
+        // Times that every Sunday has: instants that a single date alone opens would be moved by months.
+        let drawn = (0..<2).map { _ in random.chance(oneIn: 2) ? [] : ["09:00-12:00"] }
+        return [days[0]: drawn[0], days[1]: drawn[1]]
+    }
+
     /// Plans the instants that have not come by these hours. Returns those that are due in the past by them.
     @discardableResult
-    private func plan(_ week: Days) throws -> Set<Int64> {
-        let definition = try CalendarDefinition(zones.calendar, week: week, dates: [:])
+    private func plan(_ week: Days, _ dates: Days = [:]) throws -> Set<Int64> {
+        let definition = try CalendarDefinition(zones.calendar, week: week, dates: dates)
         let hours = OpenHours(definition, in: try ZoneFiles.zone(zones.calendar))
         waiting = waiting.map { ($0.instant, hours.moved($0.instant, by: policy, in: zones.timer)) }
         let past = waiting.filter { ($0.due ?? .max) <= bench.now.wall }.map(\.instant)
@@ -185,7 +207,7 @@ private final class MovedHistory {
 
     func run() throws {
         guard bench.exists() else { return }
-        for _ in 0..<60 * 24 {
+        for _ in 0..<60 * 24 where try bench.progress().state == .running {
             let due = bench.now.wall + Self.hour / 2
             let isDue = waiting.contains { $0.due == due }
             bench.advance(Self.hour)
@@ -199,9 +221,9 @@ private final class MovedHistory {
     private func change() throws {
         let due = waiting.compactMap(\.due).min()
         let next = Set(waiting.filter { due != nil && $0.due == due }.map(\.instant))
-        let week = Self.week(&random)
-        try bench.open(week, zone: zones.calendar)
-        let isLate = !next.isDisjoint(with: try plan(week))
+        let (week, dates) = (Self.week(&random), try Self.dates(&random))
+        try bench.open(week, dates: dates, zone: zones.calendar)
+        let isLate = !next.isDisjoint(with: try plan(week, dates))
         var effects: [Effect] = []
         if random.chance(oneIn: 3) {
             // Commands find the timer as it is by the new hours.
