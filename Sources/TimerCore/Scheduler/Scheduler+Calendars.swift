@@ -34,14 +34,20 @@ extension Scheduler {
     /// Returns a timer's progress, as planned by the present edition of its calendar.
     public func presentProgress(_ slot: SlotIndex) -> TimerProgress {
         var progress = table.progress(slot)
-        _ = presentGrid(slot, &progress)
+        if mayNeedReplanning(slot) { _ = presentGrid(slot, &progress) }
         return progress
+    }
+
+    /// Whether the timer at `slot` may be planned by an earlier edition of its calendar. Asked before its rules are read, which
+    /// costs as much as the rest of an entry of a list.
+    private func mayNeedReplanning(_ slot: SlotIndex) -> Bool {
+        replanFrom != nil && table[slot].traits.contains(.calendar)
     }
 
     /// Returns a timer's due instants, and plans its progress by the present edition of its calendar.
     func presentGrid(_ slot: SlotIndex, _ progress: inout TimerProgress) -> Grid {
         var grid = Grid(rules(slot), book, progress)
-        if replanFrom != nil, table[slot].traits.contains(.calendar) { replan(&progress, of: slot, &grid) }
+        if mayNeedReplanning(slot) { replan(&progress, of: slot, &grid) }
         return grid
     }
 
@@ -49,7 +55,7 @@ extension Scheduler {
     /// recorded, and so armed.
     @discardableResult
     mutating func replan(_ slot: SlotIndex, _ now: Now, _ effects: inout [Effect]) -> Bool {
-        guard replanFrom != nil, table[slot].traits.contains(.calendar), table[slot].inUse else { return false }
+        guard mayNeedReplanning(slot), table[slot].inUse else { return false }
         let grid = Grid(rules(slot), book)
         let (due, edition) = (table[slot].due, table[slot].edition)
         guard let shape = grid.shape, edition != shape.edition else { return false }
