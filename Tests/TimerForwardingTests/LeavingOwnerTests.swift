@@ -20,6 +20,9 @@ private final class PlayedOwner: HTTP2Events {
     init() {
         (listener, port) = RawSocket.boundToLoopback()
         precondition(listen(listener, 1) == 0, "a bound socket can listen")
+        // An accepted socket waits for no longer than its listener.
+        var limit = timeval(tv_sec: Patience.seconds, tv_usec: 0)
+        unsafe setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         session.events = self
     }
 

@@ -13,7 +13,8 @@ final class CalendarBook {
     private var working: [CalendarName: CalendarShape] = [:]
     /// The calendars that keep past opening hours.
     private var changing: Set<CalendarName> = []
-    /// What changes under way have moved over their instants: finding that costs in proportion to the days of a year.
+    /// The outcomes of changes under way for schedules that keep their local time: finding one costs in proportion to the days of
+    /// a year.
     private var spending: [SpendingKey: SpendingChange] = [:]
     /// The most of them; with one more all are forgotten.
     private static let spendingLimit = 64

@@ -20,13 +20,13 @@ struct SpendingChange {
         self.direction = direction
         let later = RangeSet(instant + 1 ..< .max)
         if direction > 0 {
-            // Closed since they were due: those that the hours before moved beyond the change, or dropped, have not come.
+            // Instants that are closed up to the change have not come: the hours before moved them beyond it, or dropped them.
             let waiting = before.unbroken(at: instant, direction)
             again = after.unbroken(at: instant, direction).subtracting(waiting)
             unspent = later.union(waiting)
             oldest = instant - ClosedPolicy.dayLimit * Schedule.day - DayWalk.slack
         } else {
-            // Closed from the change until they are due: those that the hours before moved back over it have come.
+            // Instants that are closed from the change on have come where an open day was before it.
             func come(_ walk: DayWalk) -> RangeSet<Int64> {
                 walk.unbroken(at: instant, direction, from: walk.reachable(at: instant, direction))
             }
@@ -47,7 +47,7 @@ struct SpendingChange {
         func matters(_ range: Range<Int64>) -> Bool {
             range.upperBound == .max || range.upperBound > oldest && instants.meets(RangeSet(range))
         }
-        // Of too many those count that are nearest to the change: older instants are spent then, later ones are not.
+        // The ranges nearest to the change count where there are too many: older instants are spent then, later ones are not.
         let limit = SpentInstants.limit / 2 + 1
         if direction > 0 {
             return SpentInstants(unspent: RangeSet(ranges.reversed().lazy.filter(matters).prefix(limit)))

@@ -3,7 +3,7 @@ import Primitives
 /// The nominal instants of a timer's schedule that are spent: they came, and mostly fired, by opening hours that have
 /// changed since. The present hours move them to other instants, at which they do not fire again.
 ///
-/// Kept with the definition, and only for a timer that needs it: see ``SpendingChange``.
+/// Spent instants are kept with the definition, and only for a timer that needs them: see ``SpendingChange``.
 public struct SpentInstants: Sendable, Equatable {
     /// Wall milliseconds, ascending: an instant before the first is spent, one from the first to the second is not, and so on
     /// in turns. The number of them is odd, so that no instant from the last on is spent; or there are none, and nothing is
@@ -12,15 +12,17 @@ public struct SpentInstants: Sendable, Equatable {
 
     /// The most bounds.
     public static let limit = 129
+    /// The instants that bounds may be.
+    private static let range = -lastInstant...lastInstant
 
-    /// Nothing is spent.
+    /// Makes the spent instants of a schedule that has none.
     public init() {}
 
-    /// Nil for bounds that are not as ``bounds`` says.
+    /// Makes spent instants; nil for bounds that are not as ``bounds`` says.
     public init?(bounds: [Int64]) {
         guard bounds.isEmpty || bounds.count % 2 == 1, bounds.count <= Self.limit,
             zip(bounds, bounds.dropFirst()).allSatisfy(<),
-            bounds.allSatisfy({ (-lastInstant - 1...lastInstant + 1).contains($0) })
+            bounds.allSatisfy(Self.range.contains)
         else { return nil }
         self.bounds = bounds
     }
@@ -37,7 +39,9 @@ public struct SpentInstants: Sendable, Equatable {
     /// - Parameter unspent: the instants that are not spent, up to the end of time, in at most as many ranges as ``limit`` has
     ///   room for.
     init(unspent: RangeSet<Int64>) {
-        bounds = unspent.ranges.flatMap { [$0.lowerBound, $0.upperBound] }.dropLast()
+        // Instants after the year 9999 are never due, so that a range that goes on beyond it has no end.
+        let shown = unspent.intersection(RangeSet(Self.range.lowerBound..<Self.range.upperBound))
+        bounds = shown.ranges.flatMap { [$0.lowerBound, $0.upperBound] }.dropLast()
     }
 
     /// Returns the range that begins at a bound of even index.
@@ -77,28 +81,14 @@ public struct SpentInstants: Sendable, Equatable {
 }
 
 extension SpentInstants {
-    /// Appends the bounds: a length in bytes, and as many bytes of varints, the first bound and the steps to the others.
-    func append(to bytes: inout [UInt8]) {
-        var run: [UInt8] = []
-        var last: Int64 = 0
-        for bound in bounds {
-            ByteCoding.append(signed: bound - last, to: &run)
-            last = bound
-        }
-        ByteCoding.append(run: run, to: &bytes)
-    }
+    /// Appends the bounds as one run of instants.
+    func append(to bytes: inout [UInt8]) { ByteCoding.append(instants: bounds, to: &bytes) }
 
     /// Reads what `append` wrote and moves `offset` past it; nil for anything else.
     init?(_ bytes: Span<UInt8>, _ offset: inout Int) {
-        guard let run = ByteCoding.readRun(bytes, &offset) else { return nil }
-        var bounds: [Int64] = []
-        var place = 0
-        while place < run.count {
-            guard bounds.count < Self.limit, let step = ByteCoding.readSigned(run.span, &place) else { return nil }
-            let (bound, isOver) = (bounds.last ?? 0).addingReportingOverflow(step)
-            guard !isOver else { return nil }
-            bounds.append(bound)
-        }
+        guard let run = ByteCoding.readRun(bytes, &offset),
+            let bounds = ByteCoding.instants(run.span, atMost: Self.limit)
+        else { return nil }
         self.init(bounds: bounds)
     }
 }

@@ -151,4 +151,31 @@ public enum ByteCoding {
         offset += Int(count)
         return run
     }
+
+    /// Appends ascending instants as one run: the first, and the steps to the others.
+    static func append(instants: [Int64], to bytes: inout [UInt8]) {
+        var run: [UInt8] = []
+        var last: Int64 = 0
+        for instant in instants {
+            append(signed: instant - last, to: &run)
+            last = instant
+        }
+        append(run: run, to: &bytes)
+    }
+
+    /// Returns the instants of a run that `append(instants:)` wrote; nil for more than `limit`, and for instants that do not
+    /// ascend or are beyond the year 9999.
+    static func instants(_ run: Span<UInt8>, atMost limit: Int) -> [Int64]? {
+        var instants: [Int64] = []
+        var offset = 0
+        while offset < run.count {
+            guard let step = readSigned(run, &offset), (-2 * lastInstant...2 * lastInstant).contains(step),
+                instants.isEmpty || step > 0, instants.count < limit
+            else { return nil }
+            let instant = (instants.last ?? 0) + step
+            guard (-lastInstant...lastInstant).contains(instant) else { return nil }
+            instants.append(instant)
+        }
+        return instants
+    }
 }

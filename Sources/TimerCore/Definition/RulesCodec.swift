@@ -123,8 +123,8 @@ enum RulesCodec {
             append(run: recurrence.text, to: &bytes)
             append(run: recurrence.zone, to: &bytes)
             if recurrence.from != RecurrenceSchedule.unset { ByteCoding.append(signed: recurrence.from, to: &bytes) }
-            append(instants: recurrence.rdates, to: &bytes)
-            append(instants: recurrence.exdates, to: &bytes)
+            ByteCoding.append(instants: recurrence.rdates, to: &bytes)
+            ByteCoding.append(instants: recurrence.exdates, to: &bytes)
         case .expecting(let schedule, let grace):
             ByteCoding.append(signed: grace, to: &bytes)
             append(schedule, to: &bytes)
@@ -134,32 +134,6 @@ enum RulesCodec {
     private static func append(run: [UInt8], to bytes: inout [UInt8]) {
         ByteCoding.append(UInt64(run.count), to: &bytes)
         bytes.append(contentsOf: run)
-    }
-
-    /// Appends ascending instants, as one run.
-    private static func append(instants: [Int64], to bytes: inout [UInt8]) {
-        var run: [UInt8] = []
-        var last: Int64 = 0
-        for instant in instants {
-            ByteCoding.append(signed: instant - last, to: &run)
-            last = instant
-        }
-        append(run: run, to: &bytes)
-    }
-
-    /// Reads what `append(instants:)` wrote; nil for instants that do not ascend, or are beyond the year 9999.
-    private static func instants(_ run: Span<UInt8>) -> [Int64]? {
-        var instants: [Int64] = []
-        var offset = 0
-        while offset < run.count {
-            guard let step = ByteCoding.readSigned(run, &offset), (-2 * lastInstant...2 * lastInstant).contains(step),
-                instants.isEmpty || step > 0, instants.count < RecurrenceSchedule.dateLimit
-            else { return nil }
-            let instant = (instants.last ?? 0) + step
-            guard (-lastInstant...lastInstant).contains(instant) else { return nil }
-            instants.append(instant)
-        }
-        return instants
     }
 
     /// Returns the traits of the rules that begin at `place`; nil when there are none.
@@ -371,8 +345,9 @@ enum RulesCodec {
         let schedule: Schedule
         do {
             if let dates {
-                guard let added = instants(bytes.extracting(dates.added)),
-                    let excluded = instants(bytes.extracting(dates.excluded))
+                let limit = RecurrenceSchedule.dateLimit
+                guard let added = ByteCoding.instants(bytes.extracting(dates.added), atMost: limit),
+                    let excluded = ByteCoding.instants(bytes.extracting(dates.excluded), atMost: limit)
                 else { return nil }
                 let recurrence = try RecurrenceSchedule(
                     words, zone: name, from: from, rdates: added, exdates: excluded)

@@ -101,7 +101,7 @@ extension Scheduler {
         return true
     }
 
-    /// What planning a fire by other opening hours has led to.
+    /// The outcome of planning a fire by other opening hours.
     struct Replanned {
         /// The instant of the last change that the fire was planned by; nil where none was.
         var at: Int64?

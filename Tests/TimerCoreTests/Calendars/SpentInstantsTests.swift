@@ -97,6 +97,14 @@ struct SpentInstantsTests {
         #expect(SpentInstants(bytes.span, &offset) == nil)
     }
 
+    @Test func `bounds stay within the instants that can be kept, whatever the clock says`() throws {
+        for unspent in [5 ..< .max, lastInstant ..< .max, 5..<lastInstant + 7] as [Range<Int64>] {
+            let far = RangeSet([unspent, lastInstant + 9 ..< .max])
+            let spent = SpentInstants(unspent: far)
+            #expect(SpentInstants(bounds: spent.bounds) == spent)
+        }
+    }
+
     @Test func `spent instants are neither found nor counted`() throws {
         let spent = try #require(SpentInstants(bounds: [10, 20, 30, 40, 50]))
         let all = (0..<70).map { Int64($0) }
