@@ -42,6 +42,7 @@ def live(server, receiver):
     dog = api.create(watchdog="1h")["id"]
     api.command(dog, "kick").expect(200)
     api.batch([{"after": "2h"} for _ in range(2000)]).expect(200)
+    moved_over_each_other(api)
     key = {"Idempotency-Key": "k" + id}
     for _ in range(2):
         api.post("/v1/timers", {"after": "1h"}, headers=key).expect(201)
@@ -55,6 +56,20 @@ def live(server, receiver):
     receiver.wait_for(3)
     api.delete(f"/v1/timers/{dog}").expect(204)
     return api.stream("/v1/events")
+
+
+def moved_over_each_other(api):
+    """A timer whose calendar changes again and again, so that fires would come twice: what is spent is kept anew each time."""
+    calendar = {"timeZone": "UTC", "week": {"mon-sun": ["00:00-24:00"]}}
+    for number in range(6):
+        closed = ["mon-wed", "thu-sun", "mon-fri", "sat-sun", "tue-sun", "mon"][number]
+        hours = {day: ["00:00-12:00"] for day in ("mon", "tue", "wed", "thu", "fri", "sat", "sun")}
+        week = {closed: ["12:00-24:00"]} if number % 2 else hours
+        api.put("/v1/calendars/moved", calendar | {"week": week})
+        if number == 0:
+            api.put("/v1/timers/moved", {"cron": "*/5 * * * *", "timeZone": "UTC", "calendar": "moved", "onClosed": "nextDay"})
+        api.get("/v1/timers/moved").expect(200)
+    assert b'"unspent"' in api.get("/v1/export").expect(200).body
 
 
 def end(server, report, *streams):

@@ -74,9 +74,13 @@ struct Grid: ~Copyable {
 
     /// Takes instants of the schedule out of it, as they are spent.
     mutating func spend(_ spent: SpentInstants) {
-        rules.calendar?.spent = spent
-        guard let shape, let policy = rules.calendar?.onClosed else { return }
-        found = Found(zone, local, CalendarShape(rules, policy, shape.hours, edition: shape.edition, in: zone))
+        guard var calendar = rules.calendar else { return }
+        // Not set in place: Swift 6.3 does not release an array that is replaced within an optional of a noncopyable type.
+        calendar.spent = spent
+        rules.calendar = calendar
+        guard let shape else { return }
+        found = Found(
+            zone, local, CalendarShape(rules, calendar.onClosed, shape.hours, edition: shape.edition, in: zone))
     }
 
     /// Moves a grid that keeps a local time, so that it goes on from `due`.
