@@ -66,6 +66,11 @@ class Filled:
         found = re.search(rf"^{re.escape(name)} (\S+)$", self.metrics(), re.M)
         return float(found[1]) if found else 0.0
 
+    def holds(self):
+        """The longest hold of the lock so far by cause, in seconds of processor time."""
+        found = re.findall(r'longest_seconds\{cause="(fire|turn)",time="cpu"\} (\S+)', self.metrics())
+        return {cause: float(seconds) for cause, seconds in found}
+
     def memory(self):
         """Resident bytes, once the server has given back what it does not need."""
         return poll(self.settled, timeout=60)
@@ -101,6 +106,7 @@ def change(count):
         with Filled() as filled:
             filled.create(kind, count, "c")
             get = filled.api.get
+            before = filled.holds()
             start = time.monotonic()
             filled.api.put("/v1/calendars/office", CHANGED).expect(200)
             answered, slowest = time.monotonic() - start, 0.0
@@ -114,9 +120,8 @@ def change(count):
                     moved, took = now, time.monotonic() - start
             print(f"change: {moved:,.0f} of {count:,} of {kind!r} moved within {took:.2f} s; the PUT took {answered * 1000:.1f} ms, "
                   f"the slowest GET beside it {slowest * 1000:.1f} ms")
-            for cause, seconds in re.findall(r'longest_seconds\{cause="(\w+)",time="cpu"\} (\S+)', filled.metrics()):
-                if cause in ("fire", "turn"):
-                    print(f"  longest hold for a {cause}: {float(seconds) * 1000:.3f} ms of processor time")
+            for cause, seconds in filled.holds().items():
+                print(f"  longest hold for a {cause}: {seconds * 1000:.3f} ms of processor time, {before[cause] * 1000:.3f} before")
 
 
 def main():

@@ -7,8 +7,10 @@
 extension ShapedSchedule {
     /// The nominal instants within the reach of a move up to which a schedule is sparse.
     private static var sparseLimit: Int { 32 }
-    /// The most runs of open time that are searched for moved instants of a dense schedule.
-    private static var runLimit: Int { 64 }
+    /// The most days at which a search for moved instants of a dense schedule looks.
+    private static var dayLimit: Int { 8192 }
+    /// The days at whose cost a run of open time is found.
+    private static var daysPerRun: Int { 8 }
     /// The days of a run of open time that are searched at once.
     private static var runDays: Int64 { 31 }
 
@@ -59,25 +61,28 @@ extension ShapedSchedule {
     /// into the run, or in it as it is.
     private func nextOfDense(after instant: Int64) -> Int64? {
         var place = instant + 1
-        for _ in 0..<Self.runLimit {
+        var days = Self.dayLimit
+        while days > 0 {
+            days -= Self.daysPerRun
             guard let opening = hours.nextOpening(atOrAfter: place) else { return nil }
             let closing = hours.closing(after: opening, limit: opening + Self.runDays * Schedule.day)
             let unmoved = source.next(after: opening - 1).flatMap { $0 < closing ? $0 : nil }
             let end = unmoved ?? closing
-            if opening < end, let moved = firstMoved(into: opening..<end) { return moved }
+            if opening < end, let moved = firstMoved(into: opening..<end, &days) { return moved }
             if let unmoved { return unmoved }
             place = closing
         }
         return nextOpen(after: place - 1)
     }
 
-    /// Returns the first moved instant in a run of open time.
-    private func firstMoved(into run: Range<Int64>) -> Int64? {
+    /// Returns the first moved instant in a run of open time, and takes the days at which it looks from `days`.
+    private func firstMoved(into run: Range<Int64>, _ days: inout Int) -> Int64? {
         let direction = policy.direction ?? 0
         // The local times of the run at which every day up to the one that is looked at is closed.
         var regions = [zone.localRange(of: run)]
         var best: Int64?
         for day in 1...ClosedPolicy.dayLimit {
+            days -= 1
             let shift = direction * day * Schedule.day
             for region in regions {
                 guard let nominal = firstClosed(in: region.shifted(by: -shift)) else { continue }

@@ -6,9 +6,9 @@
 /// same for all timers of a policy and a zone, whatever their schedules.
 struct SpendingChange {
     /// The instants that came by the hours before, and come again by the hours after, or may by hours to follow.
-    let again: RangeSet<Int64>
+    let again: InstantRanges
     /// The instants that had not come by the hours before, up to the end of time.
-    let unspent: RangeSet<Int64>
+    let unspent: InstantRanges
     private let direction: Int64
     /// The instant before which nominal instants no longer matter.
     private let oldest: Int64
@@ -18,7 +18,7 @@ struct SpendingChange {
     ///   - direction: that of the policy: see ``ClosedPolicy/direction``.
     init(at instant: Int64, _ direction: Int64, from before: DayWalk, to after: DayWalk) {
         self.direction = direction
-        let later = RangeSet(instant + 1 ..< .max)
+        let later = InstantRanges(instant + 1 ..< .max)
         if direction > 0 {
             // Instants that are closed up to the change have not come: the hours before moved them beyond it, or dropped them.
             let waiting = before.unbroken(at: instant, direction)
@@ -27,7 +27,7 @@ struct SpendingChange {
             oldest = instant - ClosedPolicy.dayLimit * Schedule.day - DayWalk.slack
         } else {
             // Instants that are closed from the change on have come where an open day was before it.
-            func come(_ walk: DayWalk) -> RangeSet<Int64> {
+            func come(_ walk: DayWalk) -> InstantRanges {
                 walk.unbroken(at: instant, direction, from: walk.reachable(at: instant, direction))
             }
             let spent = come(before)
@@ -42,32 +42,36 @@ struct SpendingChange {
     ///
     /// - Parameter instants: the nominal instants of the schedule, but for those that are spent already.
     func spent(of instants: some NominalInstants, _ already: SpentInstants) -> SpentInstants? {
-        guard instants.meets(again) else { return nil }
-        let ranges = already.unspent.intersection(unspent).ranges
-        func matters(_ range: Range<Int64>) -> Bool {
-            range.upperBound == .max || range.upperBound > oldest && instants.meets(RangeSet(range))
-        }
+        guard !instants.held(by: again.ranges, limit: 1).isEmpty else { return nil }
+        let ranges = already.unspent.intersection(unspent).ranges.filter { $0.upperBound > oldest }
         // The ranges nearest to the change count where there are too many: older instants are spent then, later ones are not.
-        let limit = SpentInstants.limit / 2 + 1
+        let limit = SpentInstants.limit / 2
         if direction > 0 {
-            return SpentInstants(unspent: RangeSet(ranges.reversed().lazy.filter(matters).prefix(limit)))
+            let held = instants.held(by: ranges.dropLast(), limit: .max)
+            return SpentInstants(unspent: InstantRanges(held.suffix(limit) + ranges.suffix(1)))
         }
-        let nearest = Array(ranges.lazy.filter(matters).prefix(limit))
-        let end = nearest.last.map { $0.lowerBound ..< .max }
-        return SpentInstants(unspent: RangeSet(nearest.dropLast() + [end].compactMap(\.self)))
+        let held = instants.held(by: ranges.dropLast(), limit: limit + 1)
+        let end = held.count > limit ? held[limit] : ranges.last
+        return SpentInstants(
+            unspent: InstantRanges(held.prefix(limit) + [end].compactMap { $0.map { $0.lowerBound ..< .max } }))
     }
 }
 
 extension NominalInstants {
-    /// Whether one of the instants lies in one of the ranges.
-    fileprivate func meets(_ ranges: RangeSet<Int64>) -> Bool {
-        var place = Int64.min
-        for range in ranges.ranges where range.upperBound > place {
-            guard let found = next(after: max(place, range.lowerBound) - 1) else { return false }
-            if found < range.upperBound { return true }
-            place = found
+    /// Returns the ranges that have an instant, the first `limit` of them.
+    ///
+    /// - Parameter ranges: ascending.
+    fileprivate func held(by ranges: some Sequence<Range<Int64>>, limit: Int) -> [Range<Int64>] {
+        var found: [Range<Int64>] = []
+        var instant = Int64.min
+        for range in ranges where instant < range.upperBound && found.count < limit {
+            if instant < range.lowerBound {
+                guard let next = next(after: range.lowerBound - 1) else { break }
+                instant = next
+            }
+            if instant < range.upperBound { found.append(range) }
         }
-        return false
+        return found
     }
 }
 
@@ -85,13 +89,13 @@ struct DayWalk {
     /// - Parameters:
     ///   - direction: 1 where instants move to later days, -1 to earlier ones.
     ///   - times: the local times of day that are looked at, as those of ``reachable(at:_:)``; nil for all.
-    func unbroken(at instant: Int64, _ direction: Int64, from times: [Range<Int64>]? = nil) -> RangeSet<Int64> {
+    func unbroken(at instant: Int64, _ direction: Int64, from times: [Range<Int64>]? = nil) -> InstantRanges {
         var found: [Range<Int64>] = []
         walk(at: instant, -direction, from: times) { region in
             let range = zone.firstInstant(atLocal: region.lowerBound)..<zone.firstInstant(atLocal: region.upperBound)
             if !range.isEmpty { found.append(range) }
         }
-        return RangeSet(found)
+        return InstantRanges(found)
     }
 
     /// Returns the local times, as those of the day that ends or begins at `instant`, that are open on a day to which an
@@ -99,7 +103,7 @@ struct DayWalk {
     func reachable(at instant: Int64, _ direction: Int64) -> [Range<Int64>] {
         let closed = walk(at: instant, direction)
         let day = day(at: instant, -direction)
-        return Array(RangeSet(day).subtracting(RangeSet(closed)).ranges)
+        return InstantRanges(day).subtracting(InstantRanges(closed)).ranges
     }
 
     /// Returns the local times of the day that ends (-1) or begins (1) after `instant`.

@@ -31,16 +31,16 @@ public struct SpentInstants: Sendable, Equatable {
     public var isEmpty: Bool { bounds.isEmpty }
 
     /// The instants that are not spent, in ascending ranges, the last of which has no end.
-    var unspent: RangeSet<Int64> {
-        if isEmpty { return RangeSet(.min ..< .max) }
-        return RangeSet(stride(from: 0, to: bounds.count, by: 2).map { unspent($0) })
+    var unspent: InstantRanges {
+        if isEmpty { return InstantRanges(.min ..< .max) }
+        return InstantRanges(stride(from: 0, to: bounds.count, by: 2).map { unspent($0) })
     }
 
     /// - Parameter unspent: the instants that are not spent, up to the end of time, in at most as many ranges as ``limit`` has
     ///   room for.
-    init(unspent: RangeSet<Int64>) {
+    init(unspent: InstantRanges) {
         // Instants after the year 9999 are never due, so that a range that goes on beyond it has no end.
-        let shown = unspent.intersection(RangeSet(Self.range.lowerBound..<Self.range.upperBound))
+        let shown = unspent.intersection(InstantRanges(Self.range.lowerBound..<Self.range.upperBound))
         bounds = shown.ranges.flatMap { [$0.lowerBound, $0.upperBound] }.dropLast()
     }
 

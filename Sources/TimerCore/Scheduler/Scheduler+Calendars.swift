@@ -79,7 +79,7 @@ extension Scheduler {
     /// The slots of timers without a calendar that are passed at the cost of a fire.
     private static var slotsPerFire: Int { 16 }
     /// The fires at whose cost a timer is planned again.
-    private static var firesPerTimer: Int { 2 }
+    private static var firesPerTimer: Int { 4 }
 
     /// Plans timers of changed calendars again, at the cost of at most `limit` fires. Returns whether all are.
     public mutating func continueReplanning(limit: Int, _ now: Now, _ effects: inout [Effect]) -> Bool {
