@@ -1,3 +1,4 @@
+import Platform
 import TimerCore
 import TimerService
 import WireJSON
@@ -22,6 +23,7 @@ final class BatchRun {
     private let rule: WebhookRule
     private let siphash: SipHash
     private let zones: any ZoneSource
+    private let clock: () -> Int64
     private var isBrief: Bool
     /// Whether the results of each step are kept for repeated requests.
     private let keepsParts: Bool
@@ -43,8 +45,10 @@ final class BatchRun {
 
     init(
         _ body: [UInt8], _ form: BatchForm, isBrief: Bool, keepsParts: Bool, by principal: Principal = .nobody,
-        _ rule: WebhookRule = .none, siphash: SipHash, zones: any ZoneSource
+        _ rule: WebhookRule = .none, siphash: SipHash, zones: any ZoneSource,
+        clock: @escaping () -> Int64 = Clocks.monotonic
     ) throws(Problem) {
+        self.clock = clock
         self.principal = principal
         self.rule = rule
         self.body = body
@@ -80,7 +84,9 @@ final class BatchRun {
         defer { swap(&document, &self.document) }
         let end = min(ranges.count, next + APILimits.appliedPerStep)
         var bytes = 0
+        let started = clock()
         while next < end, bytes < APILimits.bytesPerStep {
+            if lines.count % 8 == 7, clock() - started >= APILimits.readingPerStep { break }
             do throws(Problem) { lines.append(try read(ranges[next], &document, makeID)) } catch {
                 lines.append(.problem(ProblemText(error)))
             }

@@ -155,7 +155,9 @@ package final class TimerHandler: LoopHandler {
     package func requestsWereHandled() {
         heart.beat()
         followLog()
-        for _ in 0..<Self.stepsPerRound where !isIdle { applyReady() }
+        if !isIdle { applyReady() }
+        let end = isIdle ? 0 : Clocks.monotonic() + Self.longestRound
+        for _ in 1..<Self.stepsPerRound where !isIdle && Clocks.monotonic() < end { applyReady() }
         if !isIdle { inbox.wake() }
         reportRead()
     }
@@ -197,8 +199,9 @@ package final class TimerHandler: LoopHandler {
         socketReader.reportRead(round: round)
     }
 
-    /// The most holds of the lock in one round of the loop.
+    /// The most holds of the lock in one round of the loop, and the nanoseconds after which it begins no further one.
     private static let stepsPerRound = 8
+    private static let longestRound: Int64 = 2_000_000
 
     /// Takes one step each of the waiting requests in one hold of the lock, until the hold has cost as much as it
     /// may. At least one long request takes a step: the one that has waited longest.

@@ -282,6 +282,8 @@ extension Definition {
         static let stopsUnsubscribed = Traits(rawValue: 16)
         /// The timer goes by a calendar.
         static let calendar = Traits(rawValue: 32)
+        /// The schedule is a recurrence rule.
+        static let rule = Traits(rawValue: 64)
 
         init(rawValue: UInt8) { self.rawValue = rawValue }
 

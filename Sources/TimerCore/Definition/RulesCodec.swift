@@ -145,6 +145,7 @@ enum RulesCodec {
         var traits = Definition.Traits(clock)
         if flags.contains(.calendar) { traits.insert(.calendar) }
         if namesInstants(plan & shapeMask) || !flags.isDisjoint(with: [.zoned, .calendar]) { traits.insert(.zoned) }
+        if isRule(plan, flags) { traits.insert(.rule) }
         if flags.contains(.stopsUnsubscribed) { traits.insert(.stopsUnsubscribed) }
         let misfire = MisfirePolicy(rawValue: UInt8(flags.rawValue >> Flags.misfireShift & Flags.misfireMask))
         if plan & shapeMask != watchdogShape, flags.isDisjoint(with: [.leeway, .jitter]), misfire != .all {
@@ -160,8 +161,11 @@ enum RulesCodec {
         var offset = place
         guard let plan = byte(bytes, &offset), let flags = ByteCoding.read(bytes, &offset).map({ Flags(rawValue: $0) })
         else { return false }
-        let isRule = plan & shapeMask == recurrenceShape || plan & shapeMask == watchdogShape && flags.contains(.rule)
-        return isRule && !flags.contains(.from)
+        return isRule(plan, flags) && !flags.contains(.from)
+    }
+
+    private static func isRule(_ plan: UInt8, _ flags: Flags) -> Bool {
+        plan & shapeMask == recurrenceShape || plan & shapeMask == watchdogShape && flags.contains(.rule)
     }
 
     /// Writes the start of a recurrence into the rules at `place`, if it begins with the step that makes or changes its

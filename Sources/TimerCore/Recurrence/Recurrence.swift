@@ -89,11 +89,58 @@ struct Recurrence {
             count += alike * period(days(of: next)).count
             next += alike * step
         }
+        if unit == .week { count += countOfWeeks(from: &next, before: last) }
+        if unit == .month, rule.frequency == .monthly || rule.interval == 1 {
+            count += countOfMonths(from: &next, before: last)
+        }
         while next < last {
             count += positions.isEmpty ? days(of: next).count * times.count : period(days(of: next)).count
             next = self.index(after: next)
         }
         if next == last { count += period(days(of: next)).count(in: range) }
+        return count
+    }
+
+    /// Returns the number of times in whole weeks, and moves `index` past them. A week's place in its year tells which of its days
+    /// the rule names, so that no place is looked at twice.
+    private func countOfWeeks(from index: inout Int64, before last: Int64) -> Int64 {
+        guard index < last else { return 0 }
+        var known = [Int64?](repeating: nil, count: 2 * 366)
+        var count: Int64 = 0
+        var year = CivilDate(daysSince1970: startWeek + index * 7).year
+        var newYear = CivilDate(year: year, firstOfMonth: 1).daysSince1970
+        while index < last {
+            let day = startWeek + index * 7
+            var isLeap = CivilDate.isLeap(year)
+            while day >= newYear + (isLeap ? 366 : 365) {
+                newYear += isLeap ? 366 : 365
+                year += 1
+                isLeap = CivilDate.isLeap(year)
+            }
+            let place = Int(day - newYear) + (isLeap ? 366 : 0)
+            let found = known[place] ?? period(days(of: index)).count
+            known[place] = found
+            count += found
+            index += step
+        }
+        return count
+    }
+
+    /// Returns the number of times in whole months, and moves `index` past them. A month's number, first weekday and length tell
+    /// which of its days the rule names, so that no such month is looked at twice.
+    private func countOfMonths(from index: inout Int64, before last: Int64) -> Int64 {
+        guard index < last else { return 0 }
+        var known = [Int64?](repeating: nil, count: 2 * 7 * 12)
+        var count: Int64 = 0
+        while index < last {
+            let (year, number) = Self.month(index)
+            let weekday = CivilMonth(year: year, month: number).firstWeekday
+            let place = ((CivilDate.isLeap(year) ? 7 : 0) + weekday) * 12 + number - 1
+            let found = known[place] ?? period(days(of: index)).count
+            known[place] = found
+            count += found
+            index += step
+        }
         return count
     }
 
@@ -155,6 +202,12 @@ extension Recurrence {
         }
     }
 
+    /// Returns the year of a month, and its number there from 1 on.
+    private static func month(_ index: Int64) -> (year: Int64, number: Int) {
+        let year = floorDivide(index, 12)
+        return (year, Int(index - year * 12) + 1)
+    }
+
     private func index(holding day: Int64) -> Int64 { Self.index(of: unit, holding: day, startWeek: startWeek) }
 
     /// Returns the first unit that counts and is not before `index`.
@@ -165,8 +218,8 @@ extension Recurrence {
     /// Returns the next unit that counts. Months without a day that counts, in a daily rule, are left out.
     private func index(after index: Int64) -> Int64 {
         guard rule.frequency == .daily, unit == .month, rule.interval > 28 else { return index + step }
-        let year = floorDivide(index + 1, 12)
-        let firstDay = CivilMonth(year: year, month: Int(index + 1 - year * 12) + 1).firstDay
+        let (year, number) = Self.month(index + 1)
+        let firstDay = CivilMonth(year: year, month: number).firstDay
         return self.index(holding: firstDay + daysUntilNext(firstDay))
     }
 
@@ -204,8 +257,7 @@ extension Recurrence {
     }
 
     private func days(ofMonth index: Int64) -> DaySet {
-        let year = floorDivide(index, 12)
-        let number = Int(index - year * 12) + 1
+        let (year, number) = Self.month(index)
         guard rule.months == 0 || rule.months.has(number) else { return DaySet(firstDay: 0) }
         let month = CivilMonth(year: year, month: number)
         var mask = rule.mask(of: month, byWeekday: true)

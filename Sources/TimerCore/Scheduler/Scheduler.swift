@@ -108,6 +108,9 @@ public struct Scheduler: ~Copyable {
         table[slot].definition.withSpan(body)
     }
 
+    /// The cost of all schedules that were read so far, in small timers that fire: those that are known cost nothing.
+    public var readingCost: Int { schedules.cost }
+
     /// Returns a timer's rules.
     public func rules(_ slot: SlotIndex) -> TimerRules {
         let schedules = schedules

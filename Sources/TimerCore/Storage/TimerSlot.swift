@@ -50,6 +50,15 @@ struct TimerSlot: BitwiseCopyable {
     /// Whether a fire is planned, at `due`.
     var isPlanned: Bool { state == .running && !flags.contains(.unplanned) }
 
+    /// The cost of firing the timer, in small timers that fire: its definition is copied, and its schedule may have to be read.
+    var weight: Int {
+        let reading = traits.contains(.rule) ? ScheduleCache.recurrenceCost : traits.contains(.zoned) ? 1 : 0
+        return 1 + definition.count / Self.weightBytes + reading
+    }
+
+    /// The bytes of a definition that cost as much to copy as a small timer costs to fire.
+    private static let weightBytes = 2048
+
     /// Whether the timer is a watchdog that alarms now.
     var isAlarming: Bool { state == .running && flags.contains(.stalled) }
 

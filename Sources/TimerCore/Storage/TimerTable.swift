@@ -389,12 +389,6 @@ extension TimerTable: ArmedTimers {
 
     func weight(of entry: TimerWheel.Entry) -> Int { weight(entry.slot) }
 
-    /// Returns the cost of firing the timer, in small timers that fire: its definition is copied into the event.
-    func weight(_ slot: SlotIndex) -> Int {
-        let slot = slots[Int(slot)]
-        return 1 + slot.definition.count / Self.weightBytes + (slot.traits.contains(.zoned) ? 1 : 0)
-    }
-
-    /// The bytes of a definition that cost as much to copy as a small timer costs to fire.
-    private static let weightBytes = 2048
+    /// Returns the cost of firing the timer: see ``TimerSlot/weight``.
+    func weight(_ slot: SlotIndex) -> Int { slots[Int(slot)].weight }
 }

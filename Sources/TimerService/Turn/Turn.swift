@@ -61,9 +61,11 @@ public import TimerCore
         try checkAvailable()
         do {
             let (bytes, deliveries) = (engine.waitingBytes, engine.scheduler.pendingDeliveries)
+            let cost = engine.scheduler.readingCost
             let result = try body(&engine.scheduler, &engine.effects)
             engine.record()
             engine.spent += 1 + (engine.waitingBytes - bytes) / EngineConfiguration.bytesPerChange
+            engine.spent += engine.scheduler.readingCost - cost
             noteLooks(max(0, deliveries - engine.scheduler.pendingDeliveries))
             return result
         } catch {

@@ -33,6 +33,23 @@ struct RecurrenceCountTests {
         return rule
     }
 
+    @Test(arguments: [
+        "WEEKLY;BYMONTH=1", "WEEKLY;INTERVAL=2;BYMONTH=2,3;BYDAY=SU,SA",
+        "WEEKLY;INTERVAL=5;BYMONTH=12;BYDAY=MO,TH,FR;WKST=WE",
+        "WEEKLY;INTERVAL=3;BYMONTH=1,12;BYDAY=SU,MO,SA;BYSETPOS=-1;WKST=SU", "MONTHLY;INTERVAL=5;BYDAY=-1FR,5MO",
+        "MONTHLY;BYMONTH=2,3;BYMONTHDAY=-1,29;BYDAY=MO,TU,WE", "DAILY;BYMONTH=2,12;BYDAY=SU",
+    ])
+    func `weeks and months are counted as one by one`(parts: String) throws {
+        let zone = try ZoneFiles.zone("UTC")
+        let text = Array("FREQ=\(parts)".utf8)
+        let schedule = try RecurrenceSchedule(text, zone: [], from: try ZoneFiles.instant("1890-01-03T05:00Z"))
+        var (count, place) = (Int64(0), schedule.from - 1)
+        let end = try ZoneFiles.instant("2310-01-01T00:00Z")
+        while let next = schedule.next(after: place, in: zone), next < end { (count, place) = (count + 1, next) }
+        let latest = try #require(schedule.latest(after: schedule.from - 1, through: end - 1, in: zone))
+        #expect(latest.count == count && latest.instant == place && count > 400)
+    }
+
     @Test(arguments: CronCountTests.zones)
     func `latest is the last of so many next`(name: String) throws {
         let zone = try ZoneFiles.zone(name)

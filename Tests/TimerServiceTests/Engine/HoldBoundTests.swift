@@ -46,6 +46,43 @@ struct HoldBoundTests {
         #expect(try changes(payload: Self.large) <= 6)
     }
 
+    @Test func `a rule that is read costs more than a small change`() throws {
+        let rig = try Rig(starts: false)
+        func changes(_ name: String, _ text: (Int) -> String) throws -> Int {
+            var made = 0
+            try rig.change { turn throws(ServiceError) in
+                while !turn.isSpent && made < 10_000 {
+                    let rule = try? RecurrenceSchedule(Array(text(made).utf8), zone: Array("UTC".utf8), from: nil)
+                    guard let rule else { break }
+                    var bytes = definition("\(name)-\(made)", TimerRules(.recurrence(rule)))
+                    _ = try turn.create(rig.key("\(name)-\(made)"), definition: &bytes)
+                    made += 1
+                }
+            }
+            return made
+        }
+        let others = try changes("other") { "FREQ=WEEKLY;BYMONTH=1;COUNT=\($0 + 9000)" }
+        #expect(others <= EngineConfiguration.holdLimit / 8)
+        // A rule that is known costs nothing.
+        let same = try changes("same") { _ in "FREQ=WEEKLY;BYMONTH=1;COUNT=8000" }
+        #expect(same > EngineConfiguration.holdLimit / 2)
+    }
+
+    @Test func `fires of rules that are no longer known are few at once`() throws {
+        let rig = try Rig(starts: false)
+        for index in 0..<100 {
+            let text = "FREQ=DAILY;BYSECOND=0;BYMINUTE=0;BYHOUR=0;COUNT=\(index + 9000)"
+            try rig.create(
+                "t\(index)",
+                TimerRules(.recurrence(try RecurrenceSchedule(Array(text.utf8), zone: Array("UTC".utf8), from: nil))))
+        }
+        rig.locked { $0.batch.records.removeAll() }
+        rig.time.pass(milliseconds: Schedule.day)
+        var steps = 1
+        while case .more = rig.engine.fire() { steps += 1 }
+        #expect(steps >= 100 * 8 / EngineConfiguration.stepLimit)
+    }
+
     @Test func `reading large timers costs their size`() throws {
         let rig = try Rig(starts: false)
         try rig.create("large", payload: Self.large)
