@@ -37,7 +37,10 @@ import CTLS
         hasFailed ? .failed : outcome(unsafe ctls_handshake(pointer))
     }
 
-    /// Reads at most one record (16 KiB) into a buffer that is not empty.
+    /// The most bytes of a record.
+    public static var mostRecordBytes: Int { 16 * 1024 }
+
+    /// Reads at most one record into a buffer that is not empty.
     public func read(into bytes: UnsafeMutableRawBufferPointer) -> Outcome {
         hasFailed ? .failed : outcome(unsafe ctls_read(pointer, bytes.baseAddress, Int32(clamping: bytes.count)))
     }

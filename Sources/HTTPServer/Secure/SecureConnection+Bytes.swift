@@ -22,6 +22,8 @@ extension SecureConnection {
                 return outcome
             }
             switch outcome {
+            // After a record that is not full mostly nothing follows; if it does, the socket is readable still.
+            case .done(let count) where count < TLSSession.mostRecordBytes: return
             case .done: break
             case .wantsReading: return
             case .wantsWriting:
@@ -111,8 +113,9 @@ extension SecureConnection {
         if hasUnsent { sendUnsent() }
         for _ in 0..<Self.recordsPerRound where phase == .served && !hasUnsent {
             let count = readPair(upTo: 1)
-            if count == 0 { return }
             if count < 0 { return finish() }
+            // A read with room left has taken all that there is.
+            if count < SecureSockets.scratchBytes { return }
         }
     }
 
@@ -121,8 +124,8 @@ extension SecureConnection {
         if hasUnsent, phase == .served { sendUnsent() }
         while phase == .served, !hasUnsent {
             let count = readPair(upTo: 1)
-            if count == 0 { return }
             if count < 0 { return finish() }
+            if count < SecureSockets.scratchBytes { return }
         }
     }
 

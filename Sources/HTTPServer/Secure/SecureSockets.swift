@@ -16,7 +16,7 @@ import TLS
     private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: scratchBytes, alignment: 64)
 
     /// Bytes that are carried at once, to or from a connection. A record, of at most 16 KiB, is always read whole.
-    private static let scratchBytes = 64 * 1024
+    static let scratchBytes = 64 * 1024
     /// Nanoseconds that the handshakes of one round may take together. At least one goes on in each round.
     private static let roundNs: Int64 = 2_000_000
 
