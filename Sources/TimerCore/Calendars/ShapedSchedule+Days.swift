@@ -7,16 +7,18 @@
 extension ShapedSchedule {
     /// The nominal instants within the reach of a move up to which a schedule is sparse.
     private static var sparseLimit: Int { 32 }
-    /// The most days at which a search for moved instants of a dense schedule looks.
-    private static var dayLimit: Int { 8192 }
+    /// The most days at which a search for moved instants of a dense schedule looks, and at which all searches of a count look
+    /// together.
+    static var dayLimit: Int { 8192 }
+    static var countedDays: Int { 16_384 }
     /// The days at whose cost a run of open time is found.
     private static var daysPerRun: Int { 8 }
     /// The days of a run of open time that are searched at once.
     private static var runDays: Int64 { 31 }
 
     /// Returns the first instant after `instant` by the policy `nextDay` or `previousDay`.
-    func nextByDay(after instant: Int64) -> Int64? {
-        nextOfSparse(after: instant) ?? nextOfDense(after: instant)
+    func nextByDay(after instant: Int64, _ days: inout Int) -> Int64? {
+        nextOfSparse(after: instant) ?? nextOfDense(after: instant, &days)
     }
 
     /// Returns the first instant of a sparse schedule after `instant`; nil if there is none, and for a dense schedule.
@@ -42,12 +44,15 @@ extension ShapedSchedule {
         return nil
     }
 
-    /// Finds the latest by going from each to the next; if that are too many, by halving the time.
+    /// Finds the latest by going from each to the next; if that are too many, or takes too long, by halving the time.
     func latestByDay(from first: Int64, through end: Int64) -> (instant: Int64, count: Int64) {
         var last = first
         var count: Int64 = 1
+        var days = Self.countedDays
         while count < Self.countLimit {
-            guard let next = next(after: last), next <= end else { return (last, count) }
+            let next = next(after: last, &days)
+            if days <= 0 { break }
+            guard let next, next <= end else { return (last, count) }
             last = next
             count += 1
         }
@@ -59,9 +64,8 @@ extension ShapedSchedule {
 
     /// Returns the first instant of a dense schedule after `instant`: run by run of open time, the first that is moved
     /// into the run, or in it as it is.
-    private func nextOfDense(after instant: Int64) -> Int64? {
+    private func nextOfDense(after instant: Int64, _ days: inout Int) -> Int64? {
         var place = instant + 1
-        var days = Self.dayLimit
         while days > 0 {
             days -= Self.daysPerRun
             guard let opening = hours.nextOpening(atOrAfter: place) else { return nil }
@@ -81,6 +85,9 @@ extension ShapedSchedule {
         // The local times of the run at which every day up to the one that is looked at is closed.
         var regions = [zone.localRange(of: run)]
         var best: Int64?
+        // After a usual week in which nothing opened only a date can: see ``DayWalk``.
+        let isByOwnClocks = zone == hours.zone
+        var quietDays = 0
         for day in 1...ClosedPolicy.dayLimit {
             days -= 1
             let shift = direction * day * Schedule.day
@@ -90,10 +97,14 @@ extension ShapedSchedule {
                 break
             }
             if let best { regions = regions.compactMap { $0.clipped(below: best) } }
+            guard let start = regions.first?.lowerBound, let end = regions.last?.upperBound else { break }
+            let isUsual = isByOwnClocks && end - start <= Schedule.day && hours.isUsual(from: start - shift)
+            if isUsual, quietDays >= 7 { continue }
+            let before = regions
             regions = regions.flatMap {
                 hours.closedParts(of: $0.shifted(by: -shift), in: zone).map { $0.shifted(by: shift) }
             }
-            if regions.isEmpty { break }
+            quietDays = isUsual && regions == before ? quietDays + 1 : 0
         }
         return best.map { zone.firstInstant(atLocal: $0) }
     }

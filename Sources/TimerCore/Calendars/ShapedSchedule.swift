@@ -31,11 +31,17 @@ struct ShapedSchedule<Source: NominalInstants>: Sendable {
 
     /// Returns the first due instant after `instant`; nil when none follows.
     func next(after instant: Int64) -> Int64? {
+        var days = Self.dayLimit
+        return next(after: instant, &days)
+    }
+
+    /// The search finds nothing certain once the days that a search by days may look at are used up.
+    func next(after instant: Int64, _ days: inout Int) -> Int64? {
         let start = from.map { max(instant, $0 - 1) } ?? instant
         switch policy {
         case .skip: return nextOpen(after: start)
         case .next: return nextByOpening(after: start)
-        case .nextDay, .previousDay: return nextByDay(after: start)
+        case .nextDay, .previousDay: return nextByDay(after: start, &days)
         }
     }
 
@@ -46,6 +52,14 @@ struct ShapedSchedule<Source: NominalInstants>: Sendable {
         guard let first = next(after: start), first <= end else { return nil }
         return policy.direction == nil
             ? latestInOrder(from: first, through: end) : latestByDay(from: first, through: end)
+    }
+
+    /// Returns the last due instant at or before `end` of those after `start`; nil when there is none. The search costs less than
+    /// counting them.
+    func last(after start: Int64, through end: Int64) -> Int64? {
+        guard let first = next(after: start), first <= end else { return nil }
+        return policy.direction == nil
+            ? latestInOrder(from: first, through: end).instant : lastDue(from: first, through: end)
     }
 
     /// Returns where a nominal instant is due; nil if it is dropped.
@@ -134,13 +148,15 @@ struct ShapedSchedule<Source: NominalInstants>: Sendable {
         return (lastDue(from: last, through: end), count)
     }
 
-    /// Returns the last due instant at or before `end`, from `first` on, which is one.
+    /// Returns the last due instant at or before `end`, from `first` on, which is one. A search by days that takes too long ends
+    /// with an earlier one.
     func lastDue(from first: Int64, through end: Int64) -> Int64 {
         var low = first
         var high = end
-        while low < high {
+        var days = Self.countedDays
+        while low < high, days > 0 {
             let middle = low + (high - low) / 2
-            if let next = next(after: middle), next <= end { low = next } else { high = middle }
+            if let next = next(after: middle, &days), next <= end { low = next } else { high = middle }
         }
         return low
     }

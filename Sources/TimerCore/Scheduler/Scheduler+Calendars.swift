@@ -178,7 +178,7 @@ extension Grid {
         let moved = before.nominals(of: due).compactMap { after.moved($0) }.min()
         // The last one of several that passed already is due.
         let planned = moved.map { moved in
-            moved > change.instant ? moved : after.latest(after: moved - 1, through: change.instant)?.instant ?? moved
+            moved > change.instant ? moved : after.last(after: moved - 1, through: change.instant) ?? moved
         }
         var next = after.next(after: change.instant)
         for _ in 0..<Self.lookLimit {

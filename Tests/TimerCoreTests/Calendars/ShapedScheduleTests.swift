@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -180,7 +181,69 @@ struct ShapedScheduleTests {
             let latest = schedule.latest(after: start, through: end)
             #expect(latest?.instant == expected.last)
             #expect(latest?.count ?? 0 == Int64(expected.count))
+            #expect(schedule.last(after: start, through: end) == expected.last)
         }
+    }
+
+    /// A date that alone is open at noon takes the instants of months, over which nothing opens.
+    @Test(arguments: [ClosedPolicy.nextDay, .previousDay])
+    func `instants are moved over months to a single date`(policy: ClosedPolicy) throws {
+        let zone = try ZoneFiles.zone("Europe/Berlin")
+        let definition = try CalendarDefinition(
+            "Europe/Berlin", week: ["mon": ["09:00-10:00"]], dates: ["2027-03-03": ["12:00-13:00"]])
+        let hours = OpenHours(definition, in: zone)
+        let day = try ZoneFiles.instant("2027-03-03T00:00Z")
+        for cron in ["15 */3 1 * *", "15 */3 * * *", "*/7 12 10-20 1,6 *"] {
+            let schedule = try shaped(cron, policy, hours)
+            var nominal: [Int64] = []
+            var place = day - 370 * Schedule.day
+            while let next = schedule.source.next(after: place), next < day + 370 * Schedule.day {
+                nominal.append(next)
+                place = next
+            }
+            let moved = Set(nominal.compactMap { hours.moved($0, by: policy, in: zone) })
+            let expected = moved.filter { $0 > day && $0 < day + 3 * Schedule.day }.sorted()
+            #expect(!expected.isEmpty)
+            #expect(instants(schedule, after: day, through: day + 3 * Schedule.day - 1) == expected)
+        }
+    }
+
+    /// Nominal instants that count how often they are asked for.
+    private final class Asked: NominalInstants, Sendable {
+        let instants: ScheduleInstants
+        let looks = Atomic(0)
+
+        init(_ instants: ScheduleInstants) { self.instants = instants }
+
+        func next(after instant: Int64) -> Int64? {
+            looks.add(1, ordering: .relaxed)
+            return instants.next(after: instant)
+        }
+
+        func latest(after start: Int64, through end: Int64) -> (instant: Int64, count: Int64)? {
+            looks.add(1, ordering: .relaxed)
+            return instants.latest(after: start, through: end)
+        }
+    }
+
+    @Test func `a search ends where hours are hardly ever open`() throws {
+        let zone = try ZoneFiles.zone("UTC")
+        let start = try ZoneFiles.instant("2026-11-01T00:00Z")
+        let hours = try OpenHours(
+            week: ["sun": ["00:00-00:01"]],
+            dates: [
+                "2026-11-01/2026-12-31": [], "2027-01-01": ["12:00-12:01", "13:00-13:30", "18:00-18:01"],
+                "2027-01-02/2027-06-30": [], "2027-07-01": ["12:00-12:01", "13:00-13:30", "18:00-18:01"],
+                "2027-07-02/2028-05-31": [], "2028-06-01": ["12:00-12:01", "13:00-13:30", "18:00-18:01"],
+            ])
+        let cron = try CronSchedule("* 13 2,8,9,28 * *")
+        let asked = Asked(try #require(ScheduleInstants(.cron(cron), in: zone)))
+        let schedule = ShapedSchedule(
+            source: asked, hours: hours, policy: .nextDay, zone: zone)
+        _ = schedule.last(after: start, through: start + 600 * Schedule.day)
+        #expect(asked.looks.exchange(0, ordering: .relaxed) < 20_000)
+        _ = schedule.latest(after: start, through: start + 600 * Schedule.day)
+        #expect(asked.looks.exchange(0, ordering: .relaxed) < 60_000)
     }
 
     @Test func `what is too much to count is found all the same`() throws {
