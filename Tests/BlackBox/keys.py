@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from timers import now, shown
 
 TOKEN = "a-token-of-these-tests"
@@ -68,6 +70,11 @@ def protected(start, folder, *flags):
     tokens = folder / "tokens"
     tokens.write_text(TOKEN + "\n")
     return Keyring(start("--token-file", tokens, *flags, token=TOKEN), tokens)
+
+
+def answered_here(path):
+    """The marks of a test of a path: of those that a server answers itself, though it forwards others, it takes tokens alone."""
+    return [pytest.mark.not_forwarded("a server that knows no keys answers")] if path in ("/metrics", "/v1/cluster") else []
 
 
 def forbidden(reply, **members):

@@ -336,7 +336,7 @@ def test_what_others_write_is_text_and_nothing_else(board, own, page):
     board.until_row("__proto__", state="running", text=bad)
     board.click('#rows .row[data-timer="__proto__"] b')
     page.until(lambda: bad in page.one("#details dl").text)
-    assert "onerror" in page.one("#details pre").text
+    page.until(lambda: "onerror" in page.one("#details pre").text)
     page.shot("dashboard-markup")
     assert page.overflow("#details") == 0 and page.is_in_sight("#details [data-close]")
     board.keys(Keys.ESCAPE)

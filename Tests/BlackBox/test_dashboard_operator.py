@@ -158,6 +158,7 @@ def test_what_is_shown_is_in_the_address(page, board, own):
     assert shown == ["job", "team=blue", "changed"]
 
 
+@pytest.mark.not_forwarded("a drain is the owner's, and the server of the page is ready")
 def test_a_server_that_is_not_ready_says_why(page, board, own):
     page.expect(r"/readyz .*status of 503")
     page.until(lambda: figure(page, "ready").text == "ready")
