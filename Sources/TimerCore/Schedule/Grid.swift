@@ -250,6 +250,8 @@ struct Grid: ~Copyable {
         while low < high {
             let middle = low + (high - low) / 2
             let count = expected(after: middle, through: last)?.count ?? 0
+            // The same instant comes first after any such place.
+            if count == most { low = middle }
             if count <= most { high = middle } else { low = middle + 1 }
         }
         // `due` itself counts too if a client had moved it off the calendar's instants.
