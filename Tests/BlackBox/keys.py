@@ -73,7 +73,7 @@ def protected(start, folder, *flags):
 
 
 def answered_here(path):
-    """The marks of a test of a path: of those that a server answers itself, though it forwards others, it takes tokens alone."""
+    """The marks of a test that asks for a path with a key: some paths a server answers itself though it forwards, and knows no keys."""
     return [pytest.mark.not_forwarded("a server that knows no keys answers")] if path in ("/metrics", "/v1/cluster") else []
 
 

@@ -75,7 +75,7 @@ struct Grid: ~Copyable {
     /// Takes instants of the schedule out of it, as they are spent.
     mutating func spend(_ spent: SpentInstants) {
         guard var calendar = rules.calendar else { return }
-        // Not set in place: Swift 6.3 does not release an array that is replaced within an optional of a noncopyable type.
+        // Swift 6.3 would not release the array before, were it replaced in place in an optional of a noncopyable type.
         calendar.spent = spent
         rules.calendar = calendar
         guard let shape else { return }
