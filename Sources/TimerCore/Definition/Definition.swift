@@ -118,7 +118,7 @@ public enum Definition {
     }
 
     /// Decodes the rules of a definition that was checked on its way in, or that `encode` has made, and no other part.
-    static func checkedRules(_ bytes: Span<UInt8>, schedules: ScheduleCache) -> TimerRules {
+    static func checkedRules(_ bytes: Span<UInt8>, schedules: ScheduleCache? = nil) -> TimerRules {
         var offset = rulesStart(bytes)
         do throws(RulesCodec.Unreadable) { return try RulesCodec.read(bytes, &offset, schedules).rules } catch {
             preconditionFailure("a definition is encoded by `encode`, or was checked on its way in")

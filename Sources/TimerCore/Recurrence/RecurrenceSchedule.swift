@@ -78,6 +78,14 @@ public struct RecurrenceSchedule: Sendable, Equatable {
         return schedule
     }
 
+    /// Whether the schedule names an instant, the end of a `COUNT` left aside: for this it need not be known.
+    func names(_ instant: Int64, in zone: TimeZoneTable) -> Bool {
+        if exdates.holds(instant) { return false }
+        if rdates.holds(instant) { return true }
+        let recurrence = ZonedRecurrence(rule, start: from / 1000, last: last, in: zone)
+        return instant % 1000 == 0 && recurrence.contains(instant / 1000)
+    }
+
     /// Returns the same schedule from another instant on, with its last instant where its zone is known.
     func begun(at instant: Int64, in zones: any ZoneSource) -> RecurrenceSchedule {
         let schedule = starting(from: instant)

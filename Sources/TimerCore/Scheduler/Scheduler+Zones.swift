@@ -6,12 +6,19 @@ extension Scheduler {
         (0..<table.slotCount).lazy.map { SlotIndex($0) }.filter { isZoned($0) }
     }
 
+    /// Returns a timer's rules for a glimpse. The end of a recurrence is not looked for, so that most questions to it cost as much
+    /// as that.
+    private func glimpsedRules(_ slot: SlotIndex) -> TimerRules {
+        guard table[slot].traits.contains(.rule) else { return rules(slot) }
+        return withDefinition(slot) { Definition.checkedRules($0) }
+    }
+
     private func isZoned(_ slot: SlotIndex) -> Bool { table[slot].inUse && table[slot].traits.contains(.zoned) }
 
     /// Returns a time zone that one of `timers`, or its calendar, names and that is not known; nil when all are.
     public func missingZone(of timers: ArraySlice<SlotIndex>) -> [UInt8]? {
         for slot in timers {
-            let rules = rules(slot)
+            let rules = glimpsedRules(slot)
             for zone in [rules.schedule.zone, rules.calendar.flatMap { book.zone(of: $0.name) }] {
                 if let zone, zones.zone(named: zone) == nil { return zone }
             }
@@ -48,12 +55,16 @@ extension Scheduler {
                 replanned += 1
                 continue
             }
-            let (rules, progress) = (rules(slot), table.progress(slot))
+            let (rules, progress) = (glimpsedRules(slot), table.progress(slot))
             // The zone of a calendar is looked at with the calendar. By a calendar, an instant that has come is due as
             // it was: the opening hours may have changed since.
-            guard rules.schedule.namesZone, rules.calendar == nil || progress.due > now.wall,
-                let due = zonedDue(slot, progress, Grid(rules, book)), due != progress.due
-            else { continue }
+            guard rules.schedule.namesZone, rules.calendar == nil || progress.due > now.wall else { continue }
+            if table[slot].traits.contains(.rule), rules.calendar == nil, Grid(rules, book).names(progress.due) {
+                continue
+            }
+            guard let due = zonedDue(slot, progress, Grid(self.rules(slot), book)), due != progress.due else {
+                continue
+            }
             var step = begin(slot, now)
             step.progress.due = due
             step.emit(.rescheduled, reason: rules.calendar == nil ? .none : .calendar, &effects)

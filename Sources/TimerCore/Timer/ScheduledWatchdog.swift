@@ -84,6 +84,14 @@ extension Grid {
         return zone.flatMap { rules.schedule.next(after: instant, in: $0) }
     }
 
+    /// Whether an instant that was one of the schedule's still is. For a rule the end of its `COUNT` is not looked for.
+    func names(_ instant: Int64) -> Bool {
+        if rules.calendar == nil, case .recurrence(let recurrence) = rules.schedule.awaited, let zone {
+            return recurrence.names(instant, in: zone)
+        }
+        return expected(after: instant - 1) == instant
+    }
+
     /// Returns the last instant of the schedule at or before `end` of those after `start`, and how many there are;
     /// nil when there is none.
     func expected(after start: Int64, through end: Int64) -> (instant: Int64, count: Int64)? {

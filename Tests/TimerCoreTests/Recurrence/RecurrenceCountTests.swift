@@ -33,6 +33,27 @@ struct RecurrenceCountTests {
         return rule
     }
 
+    @Test(arguments: CronCountTests.zones)
+    func `a rule names its fires, and those beyond its count`(name: String) throws {
+        let zone = try ZoneFiles.zone(name)
+        var random = SeededGenerator(seed: 12)
+        var compared = 0
+        while compared < 40 {
+            let from = random.number(0...2_000_000_000) * 1000
+            let text = Self.rule(&random).replacing(/;COUNT=[0-9]+/, with: "")
+            let plain = try? RecurrenceSchedule(Array(text.utf8), zone: [], from: from)
+            guard let fires = plain?.fires(after: from - 1, in: zone, count: 30), fires.count == 30 else { continue }
+            compared += 1
+            let counted = try RecurrenceSchedule(
+                Array("\(text);COUNT=3".utf8), zone: [], from: from, rdates: [from + 500], exdates: [fires[1]])
+            for fire in fires {
+                #expect(counted.names(fire, in: zone) == (fire != fires[1]), "\(text) from \(from) at \(fire)")
+                #expect(!counted.names(fire + 1, in: zone) || fire + 1 == from + 500)
+            }
+            #expect(counted.names(from + 500, in: zone))
+        }
+    }
+
     @Test(arguments: [
         "WEEKLY;BYMONTH=1", "WEEKLY;INTERVAL=2;BYMONTH=2,3;BYDAY=SU,SA",
         "WEEKLY;INTERVAL=5;BYMONTH=12;BYDAY=MO,TH,FR;WKST=WE",
