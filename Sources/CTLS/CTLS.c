@@ -287,8 +287,6 @@ int ctls_write(struct ctls_session *session, const void *bytes, int count) {
   return result > 0 ? result : outcome(ssl_of(session), result);
 }
 
-int ctls_pending(struct ctls_session *session) { return SSL_pending(ssl_of(session)); }
-
 void ctls_close_notify(struct ctls_session *session) {
   ERR_clear_error();
   if (SSL_is_init_finished(ssl_of(session))) SSL_shutdown(ssl_of(session));

@@ -51,9 +51,6 @@ import CTLS
         hasFailed ? .failed : outcome(unsafe ctls_write(pointer, bytes.baseAddress, Int32(clamping: bytes.count)))
     }
 
-    /// Decrypted bytes that `read` returns without the socket: those that an earlier read had no room for.
-    public var pending: Int { Int(unsafe ctls_pending(pointer)) }
-
     /// Tells the peer that no bytes follow (close_notify), as far as the socket takes it. Reads are still possible.
     public func closeNotify() {
         if !hasFailed { unsafe ctls_close_notify(pointer) }

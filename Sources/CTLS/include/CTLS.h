@@ -61,8 +61,6 @@ int ctls_read(struct ctls_session *session, void *bytes, int count);
 /// Writes at most one record: the number of bytes. After CTLS_WANTS_WRITING the same bytes must come again, perhaps with
 /// more after them.
 int ctls_write(struct ctls_session *session, const void *bytes, int count);
-/// Decrypted bytes that `ctls_read` returns without the socket.
-int ctls_pending(struct ctls_session *session);
 /// Sends close_notify, as far as the socket takes it.
 void ctls_close_notify(struct ctls_session *session);
 

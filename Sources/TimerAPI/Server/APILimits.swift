@@ -32,8 +32,8 @@ enum APILimits {
     static let appliedPerStep = 64
     /// Bytes of a batch's lines that are read for one hold of the lock, and of timers that are copied in it.
     static let bytesPerStep = 128 * 1024
-    /// Nanoseconds after which no further lines of a batch are read for one hold of the lock: a recurrence rule may take half a
-    /// millisecond.
+    /// Nanoseconds after which no further lines of a batch are read for one hold of the lock: a recurrence rule may take two
+    /// milliseconds.
     static let readingPerStep: Int64 = 1_000_000
     /// Bytes of a batch's answer that may be lines with a whole timer; further lines are brief.
     static let wholeResultBytes = 8 << 20

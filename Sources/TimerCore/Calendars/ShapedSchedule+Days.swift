@@ -83,28 +83,19 @@ extension ShapedSchedule {
     private func firstMoved(into run: Range<Int64>, _ days: inout Int) -> Int64? {
         let direction = policy.direction ?? 0
         // The local times of the run at which every day up to the one that is looked at is closed.
-        var regions = [zone.localRange(of: run)]
+        var closed = ClosedTimes([zone.localRange(of: run)], by: DayWalk(hours: hours, zone: zone))
         var best: Int64?
-        // After a usual week in which nothing opened only a date can: see ``DayWalk``.
-        let isByOwnClocks = zone == hours.zone
-        var quietDays = 0
         for day in 1...ClosedPolicy.dayLimit {
+            if closed.ranges.isEmpty { break }
             days -= 1
             let shift = direction * day * Schedule.day
-            for region in regions {
-                guard let nominal = firstClosed(in: region.shifted(by: -shift)) else { continue }
+            for range in closed.ranges {
+                guard let nominal = firstClosed(in: range.shifted(by: -shift)) else { continue }
                 best = min(best ?? .max, nominal + shift)
                 break
             }
-            if let best { regions = regions.compactMap { $0.clipped(below: best) } }
-            guard let start = regions.first?.lowerBound, let end = regions.last?.upperBound else { break }
-            let isUsual = isByOwnClocks && end - start <= Schedule.day && hours.isUsual(from: start - shift)
-            if isUsual, quietDays >= 7 { continue }
-            let before = regions
-            regions = regions.flatMap {
-                hours.closedParts(of: $0.shifted(by: -shift), in: zone).map { $0.shifted(by: shift) }
-            }
-            quietDays = isUsual && regions == before ? quietDays + 1 : 0
+            if let best { closed.clip(below: best) }
+            closed.narrow(by: -shift)
         }
         return best.map { zone.firstInstant(atLocal: $0) }
     }
@@ -139,9 +130,4 @@ extension ShapedSchedule {
 extension Range<Int64> {
     /// Returns the range that far away.
     func shifted(by distance: Int64) -> Self { lowerBound + distance..<upperBound + distance }
-
-    /// Returns the part below a bound; nil if there is none.
-    fileprivate func clipped(below bound: Int64) -> Self? {
-        bound > lowerBound ? lowerBound..<Swift.min(bound, upperBound) : nil
-    }
 }

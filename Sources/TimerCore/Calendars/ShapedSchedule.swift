@@ -47,7 +47,7 @@ struct ShapedSchedule<Source: NominalInstants>: Sendable {
 
     /// Returns the last due instant at or before `end` of those after `start`, and how many there are; nil when there
     /// is none. By `nextDay` and `previousDay` more than ``countLimit`` of them are counted as so many, or as those that
-    /// are not moved if these are more.
+    /// are not moved if these are more; and so where the count would take too long.
     func latest(after start: Int64, through end: Int64) -> (instant: Int64, count: Int64)? {
         guard let first = next(after: start), first <= end else { return nil }
         return policy.direction == nil

@@ -26,9 +26,7 @@ final class ScheduleCache {
     private var byteCount = 0
     /// The cost of reading a recurrence, as the last instant of its `COUNT` is looked for, in small timers that fire.
     static let recurrenceCost = 8
-    /// The number of schedules that were read because the cache did not have them.
-    private(set) var readings = 0
-    /// The cost of these readings, in small timers that fire.
+    /// The cost of reading the schedules that the cache did not have so far, in small timers that fire.
     private(set) var cost = 0
 
     init(_ zones: any ZoneSource) { self.zones = zones }
@@ -44,7 +42,6 @@ final class ScheduleCache {
 
     /// Keeps a schedule that was read from these bytes.
     func keep(_ schedule: Schedule, _ shape: UInt8, _ bytes: Span<UInt8>) {
-        readings += 1
         cost += schedule.kind == .recurrence ? Self.recurrenceCost : 1
         let (row, place) = Self.place(bytes)
         if byteCount + bytes.count > Self.byteLimit { (rows, byteCount) = ([], 0) }

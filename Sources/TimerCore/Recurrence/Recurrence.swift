@@ -89,58 +89,16 @@ struct Recurrence {
             count += alike * period(days(of: next)).count
             next += alike * step
         }
-        if unit == .week { count += countOfWeeks(from: &next, before: last) }
-        if unit == .month, rule.frequency == .monthly || rule.interval == 1 {
-            count += countOfMonths(from: &next, before: last)
-        }
+        let remembers = (last - next) / step > Self.fewUnits
+        var known = [Int64?](repeating: nil, count: remembers ? Self.likenesses : 0)
         while next < last {
-            count += positions.isEmpty ? days(of: next).count * times.count : period(days(of: next)).count
+            let place = remembers ? likeness(of: next) : nil
+            let found = place.flatMap { known[$0] } ?? period(days(of: next)).count
+            if let place { known[place] = found }
+            count += found
             next = self.index(after: next)
         }
         if next == last { count += period(days(of: next)).count(in: range) }
-        return count
-    }
-
-    /// Returns the number of times in whole weeks, and moves `index` past them. A week's place in its year tells which of its days
-    /// the rule names, so that no place is looked at twice.
-    private func countOfWeeks(from index: inout Int64, before last: Int64) -> Int64 {
-        guard index < last else { return 0 }
-        var known = [Int64?](repeating: nil, count: 2 * 366)
-        var count: Int64 = 0
-        var year = CivilDate(daysSince1970: startWeek + index * 7).year
-        var newYear = CivilDate(year: year, firstOfMonth: 1).daysSince1970
-        while index < last {
-            let day = startWeek + index * 7
-            var isLeap = CivilDate.isLeap(year)
-            while day >= newYear + (isLeap ? 366 : 365) {
-                newYear += isLeap ? 366 : 365
-                year += 1
-                isLeap = CivilDate.isLeap(year)
-            }
-            let place = Int(day - newYear) + (isLeap ? 366 : 0)
-            let found = known[place] ?? period(days(of: index)).count
-            known[place] = found
-            count += found
-            index += step
-        }
-        return count
-    }
-
-    /// Returns the number of times in whole months, and moves `index` past them. A month's number, first weekday and length tell
-    /// which of its days the rule names, so that no such month is looked at twice.
-    private func countOfMonths(from index: inout Int64, before last: Int64) -> Int64 {
-        guard index < last else { return 0 }
-        var known = [Int64?](repeating: nil, count: 2 * 7 * 12)
-        var count: Int64 = 0
-        while index < last {
-            let (year, number) = Self.month(index)
-            let weekday = CivilMonth(year: year, month: number).firstWeekday
-            let place = ((CivilDate.isLeap(year) ? 7 : 0) + weekday) * 12 + number - 1
-            let found = known[place] ?? period(days(of: index)).count
-            known[place] = found
-            count += found
-            index += step
-        }
         return count
     }
 
@@ -229,6 +187,27 @@ extension Recurrence {
         let past = (day - startDay) % rule.interval
         return past == 0 ? 0 : rule.interval - past
     }
+
+    /// Returns a number below ``likenesses`` that tells which days of a unit the rule names, counted from its first; nil where such a
+    /// number would be too large.
+    private func likeness(of index: Int64) -> Int? {
+        let first: Int64
+        switch unit {
+        case .week: first = startWeek + index * 7
+        case .month where rule.frequency == .monthly || rule.interval == 1:
+            let (year, number) = Self.month(index)
+            first = CivilMonth(year: year, month: number).firstDay
+        case .day, .month, .year: return nil
+        }
+        // Weeks begin with the same weekday, months with the same day.
+        let date = CivilDate(daysSince1970: first)
+        let place = unit == .week ? Int(date.day) - 1 : CivilMonth.weekday(of: first)
+        return ((CivilDate.isLeap(date.year) ? 12 : 0) + Int(date.month) - 1) * 31 + place
+    }
+
+    private static var likenesses: Int { 2 * 12 * 31 }
+    /// The most units that are looked at one by one even if they are alike.
+    private static var fewUnits: Int64 { 64 }
 
     private var unitsInCycle: Int64 {
         switch unit {
