@@ -13,6 +13,15 @@ final class BatchRun {
         case delete(TimerKey, id: [UInt8], VersionCondition)
         indirect case declare(Declaration)
         case problem(ProblemText)
+
+        /// The hash of the key of the line's timer; 0 where it has none.
+        var hash: UInt64 {
+            switch self {
+            case .create(let key, _, _), .command(_, let key, _, _, _), .delete(let key, _, _): key.hash
+            case .declare(let declaration): declaration.key.hash
+            case .problem: 0
+            }
+        }
     }
 
     /// The form of the lines and of their results.
@@ -33,6 +42,8 @@ final class BatchRun {
     private var applied = 0
     /// The definitions of the timers to be made. They are kept out of the lines, so that they are changed in place.
     private var definitions: [[UInt8]] = []
+    /// The hashes of the lines' keys; 0 for a line without one.
+    private var hashes: [UInt64] = []
     private var results: [BatchResult] = []
     /// The encoded results since the last part was taken.
     private var part: [UInt8] = []
@@ -90,6 +101,7 @@ final class BatchRun {
             do throws(Problem) { lines.append(try read(ranges[next], &document, makeID)) } catch {
                 lines.append(.problem(ProblemText(error)))
             }
+            hashes.append(lines[lines.count - 1].hash)
             bytes += ranges[next].count
             next += 1
         }
@@ -210,6 +222,7 @@ final class BatchRun {
     /// - Throws: under an idempotency key, if the server can't apply a line at present: a later step
     ///   tries the line again.
     func apply(_ turn: borrowing Turn) throws(ServiceError) {
+        turn.fetch(hashes[applied...])
         while applied < lines.count {
             let result = apply(lines[applied], turn)
             if keepsParts {
@@ -224,6 +237,7 @@ final class BatchRun {
         guard applied == lines.count else { return }
         lines.removeAll(keepingCapacity: true)
         definitions.removeAll(keepingCapacity: true)
+        hashes.removeAll(keepingCapacity: true)
         applied = 0
     }
 
@@ -298,6 +312,7 @@ extension BatchRun: PartedRun {
         (wholeBytes, applied) = (0, 0)
         lines.removeAll()
         definitions.removeAll()
+        hashes.removeAll()
         part.removeAll()
         results = kept
         next = kept.count

@@ -158,6 +158,7 @@ package final class TimerHandler: LoopHandler {
         if !isIdle { applyReady() }
         let end = isIdle ? 0 : Clocks.monotonic() + Self.longestRound
         for _ in 1..<Self.stepsPerRound where !isIdle && Clocks.monotonic() < end { applyReady() }
+        context.service.commit(leads: false)
         if !isIdle { inbox.wake() }
         reportRead()
     }
@@ -210,7 +211,7 @@ package final class TimerHandler: LoopHandler {
         var hasLong = false
         // With a stream or an export the loop has more to do than to wait for the disk.
         let leads = soleClient.isAlone && long.isEmpty && streams.isEmpty && exports.isEmpty
-        engine.turn(leads: leads) { turn in
+        engine.turn(waking: leads ? .byCaller : .forAnswers) { turn in
             while !turn.isSpent, let ticket = ready.popFirst() { step(ticket, turn) }
             while !hasLong || !turn.isSpent, let ticket = long.popFirst() {
                 step(ticket, turn)
@@ -223,7 +224,7 @@ package final class TimerHandler: LoopHandler {
         }
         applied.removeAll(keepingCapacity: true)
         if leads {
-            context.service.commit()
+            context.service.commit(leads: true)
             resolveWaiting()
         }
         if hasLong && !isIdle { engine.yieldLock() }

@@ -23,6 +23,8 @@ struct HashOrderedIndex {
     private var pages: [Page] = [Page(depth: 0, entries: [])]
     /// The number of entries.
     private(set) var count = 0
+    /// The sum of what `fetchPages` has read: the compiler drops reads whose results go nowhere.
+    private var fetched: UInt64 = 0
 
     /// The numbers of entries of the directory, of pages, and of entries of the fullest page.
     var size: (directory: Int, pages: Int, fullestPage: Int) {
@@ -69,14 +71,14 @@ struct HashOrderedIndex {
         }
     }
 
-    private func fetchPages(of entries: [UInt64]) {
-        var places: UInt64 = 0
+    /// Reads the pages of `entries`, or of any values whose top half is a hash: the fetches from memory overlap, and those who
+    /// look for the hashes next find their pages in the cache.
+    mutating func fetchPages(of entries: some Sequence<UInt64>) {
         for entry in entries {
             let page = Int(directory[directoryIndex(UInt32(truncatingIfNeeded: entry >> 32))])
             let count = pages[page].entries.count
-            if count > 0 { places &+= pages[page].entries[count >> 1] }
+            if count > 0 { fetched &+= pages[page].entries[count >> 1] }
         }
-        withExtendedLifetime(places) {}
     }
 
     /// Returns `entries` with those of neighbouring hashes together: sorted by the top bits, counting how many have

@@ -124,8 +124,8 @@ final class Committer: Worker, @unchecked Sendable {
         return true
     }
 
-    /// Leads where that may be, and else wakes the committer, if a turn that leads has left it something to commit.
-    func leadOrRing() { if bell.hasNote && !lead() { bell.ringWhenGathered() } }
+    /// Leads where the caller wants to and may, and else wakes the committer, if turns have left it something to commit.
+    func commit(leads: Bool) { if bell.hasNote && !(leads && lead()) { bell.ringWhenGathered() } }
 
     /// Takes the step for which `step` has waited.
     private func work() -> Bool {

@@ -4,6 +4,31 @@ import TimerLog
 
 /// The interface between an engine and the committer: a batch goes one way, its outcome the other.
 extension Engine {
+    /// When the committer is woken for what a turn has recorded.
+    public enum Waking {
+        /// As the turn ends.
+        case atOnce
+        /// As the turn ends if the records answer a request, else with the caller's `TimerService.commit`: a request of
+        /// several turns needs one append for all of them.
+        case forAnswers
+        /// With the caller's `TimerService.commit`.
+        case byCaller
+    }
+
+    /// Leaves the committer a note, and wakes it where the caller does not do so later.
+    func callCommitter(_ waking: Waking) {
+        if !isNoted {
+            isNoted = true
+            bell.note()
+        }
+        if isFull { bell.noteFull() }
+        switch waking {
+        case .atOnce: bell.ringWhenGathered()
+        case .forAnswers: if batch.requests > 0 { bell.ringWhenGathered() }
+        case .byCaller: break
+        }
+    }
+
     /// Notes that the batch is to answer one more request.
     func noteRequest() {
         batch.requests += 1

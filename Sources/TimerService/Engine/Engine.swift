@@ -230,15 +230,14 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var clockNow: Now { clock.lastReading }
 
     /// Runs `body` holding the lock, at one instant; then the committer and the alarm learn what changed.
-    /// One that `leads` calls `TimerService.commit` next, so the committer is not woken yet.
-    public func turn<Result>(leads: Bool = false, _ body: (borrowing Turn) -> Result) -> Result {
+    public func turn<Result>(waking: Waking = .atOnce, _ body: (borrowing Turn) -> Result) -> Result {
         lock.lock(.turn)
         defer { lock.unlock() }
         spent = 0
         let now = instant()
         let result = body(Turn(engine: self, now: now))
         counters.mostChangesPerTurn = max(counters.mostChangesPerTurn, spent)
-        afterChanges(now, leads: leads)
+        afterChanges(now, waking: waking)
         return result
     }
 
@@ -276,22 +275,13 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Reads the clocks, for a row. A step of the calendar that this reading sees is followed.
     func timeBase() -> TimeBase { clock.base(at: instant()) }
 
-    /// Wakes the committer when there are records and the dispatcher when deliveries are ready, and plans the next
-    /// waking. Where the caller leads, the committer is left a note and not woken.
-    func afterChanges(_ now: Now, leads: Bool = false) {
-        if !batch.isEmpty { callCommitter(wakes: !leads) }
+    /// Calls the committer when there are records and the dispatcher when deliveries are ready, and plans the next
+    /// waking.
+    func afterChanges(_ now: Now, waking: Waking = .atOnce) {
+        if !batch.isEmpty { callCommitter(waking) }
         if scheduler.hasReadyDeliveries(durable: shownHead) { onReadyDeliveries() }
         plan(now)
         if scheduler.countsUptime, pacer.endRest() { callFireLoop() }
-    }
-
-    private func callCommitter(wakes: Bool) {
-        if !isNoted {
-            isNoted = true
-            bell.note()
-        }
-        if isFull { bell.noteFull() }
-        if wakes { bell.ringWhenGathered() }
     }
 
     /// Bytes of records that wait for the disk.

@@ -105,9 +105,9 @@ public final class TimerService: Sendable {
         workers.start()
     }
 
-    /// Commits what a turn that leads has changed: on the calling thread, which takes as long as an append, where that
-    /// is the shorter way (see `Committer.lead`), else on the committer's.
-    public func commit() { committer.leadOrRing() }
+    /// Has what turns have recorded committed, if the committer was not woken for it yet: by the committer's thread or,
+    /// where the caller may lead and that is the shorter way, by the calling one, which takes as long as an append.
+    public func commit(leads: Bool) { committer.commit(leads: leads) }
 
     /// How often the log was found to have lost rows that its storage had promised to keep.
     public var losses: Int { log.value?.losses.load(ordering: .relaxed) ?? 0 }

@@ -87,6 +87,9 @@ public import TimerCore
     /// Returns the slot of the timer named `key`; nil where there is none.
     public func find(_ key: borrowing TimerKey) -> SlotIndex? { engine.scheduler.find(key) }
 
+    /// See ``Scheduler/fetch(_:)``.
+    public func fetch(_ hashes: ArraySlice<UInt64>) { engine.scheduler.fetch(hashes) }
+
     /// Copies the timer at `slot` into `view`.
     public func copy(_ slot: SlotIndex, into view: inout TimerView) {
         view.progress = engine.scheduler.presentProgress(slot)

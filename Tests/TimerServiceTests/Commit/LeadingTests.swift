@@ -22,12 +22,15 @@ struct LeadingTests {
         return rig
     }
 
-    /// Makes a timer in a turn that leads, as the answer to one request. Returns the position of its record.
-    private static func request(_ id: String, _ rig: Rig, leads: Bool = true) -> Int64 {
-        rig.engine.turn(leads: leads) { turn in
+    /// Makes a timer in a turn, as the answer to one request or, where that `goesOn`, a part of it. Returns the position of
+    /// its record.
+    private static func request(
+        _ id: String, _ rig: Rig, waking: Engine.Waking = .byCaller, goesOn: Bool = false
+    ) -> Int64 {
+        rig.engine.turn(waking: waking) { turn in
             _ = turn.step {
                 var bytes = definition(id, TimerRules(.after(1000)))
-                return (try? turn.create(rig.key(id), definition: &bytes)) != nil
+                return (try? turn.create(rig.key(id), definition: &bytes)) != nil && !goesOn
             }
             return turn.head
         }
@@ -50,7 +53,7 @@ struct LeadingTests {
 
     @Test func `requests that may share an append are the committer's`() throws {
         let rig = try Self.rig()
-        _ = Self.request("a", rig, leads: false)
+        _ = Self.request("a", rig, waking: .atOnce)
         let position = Self.request("b", rig)
         #expect(!rig.committer.lead())
         #expect(rig.engine.fate(of: position) == .pending)
@@ -63,16 +66,28 @@ struct LeadingTests {
         let rig = try Self.rig()
         // The rig's first turn, which did not lead, rang.
         #expect(rig.bell.wait(nanoseconds: 0))
-        rig.engine.turn(leads: true) { _ in }
-        rig.committer.leadOrRing()
+        rig.engine.turn(waking: .byCaller) { _ in }
+        rig.committer.commit(leads: true)
         #expect(!rig.bell.wait(nanoseconds: 0), "nothing changed")
         _ = Self.request("a", rig)
-        rig.committer.leadOrRing()
+        rig.committer.commit(leads: true)
         #expect(!rig.bell.wait(nanoseconds: 0), "the change is committed")
         _ = Self.request("b", rig)
         _ = Self.request("c", rig)
         #expect(!rig.bell.wait(nanoseconds: 0), "turns that lead do not ring")
-        rig.committer.leadOrRing()
+        rig.committer.commit(leads: true)
+        #expect(rig.bell.wait(nanoseconds: 0))
+    }
+
+    @Test func `a request of several turns wakes the committer with the last one, or as its caller says`() throws {
+        let rig = try Self.rig()
+        // The rig's first turn rang.
+        #expect(rig.bell.wait(nanoseconds: 0))
+        _ = Self.request("a", rig, waking: .forAnswers, goesOn: true)
+        #expect(!rig.bell.wait(nanoseconds: 0), "no answer waits for the disk")
+        rig.committer.commit(leads: false)
+        #expect(rig.bell.wait(nanoseconds: 0))
+        _ = Self.request("b", rig, waking: .forAnswers)
         #expect(rig.bell.wait(nanoseconds: 0))
     }
 
@@ -87,7 +102,7 @@ struct LeadingTests {
         let store = GatedLogStore(MemoryLogStore())
         let rig = try Self.rig(store)
         store.shut()
-        _ = Self.request("a", rig, leads: false)
+        _ = Self.request("a", rig, waking: .atOnce)
         let committing = Background { _ = rig.committer.step() }
         try eventually("the append is under way") { store.isHolding }
         _ = Self.request("b", rig)
