@@ -108,6 +108,13 @@ def test_a_client_of_other_protocols_alone_is_refused(tls):
         connect(tls, protocols=["h2"])
 
 
+@pytest.mark.parametrize("groups, is_served", [("X448:P-256", True), ("X448", False)])
+def test_a_key_share_of_a_group_that_is_not_spoken_is_asked_for_again(tls, groups, is_served):
+    """s_client guesses the first of its groups; the server names another of them (HelloRetryRequest) or gives up."""
+    came, said = s_client(tls, "-tls1_3", "-groups", groups, "-msg")
+    assert came == is_served and said.count("ClientHello") == (2 if is_served else 1), said
+
+
 def test_renegotiation_is_refused(tls):
     """s_client renegotiates at a line of R; the server answers with a warning, and serves on."""
     said = s_client_until(tls, "-tls1_2", send=b"R\n", awaited=b"no renegotiation")

@@ -40,12 +40,9 @@ public final class HTTPServer: Sendable {
             throw ListenError("the passed socket \(secure.descriptor): no certificate to serve it with")
         }
         signal(SIGPIPE, SIG_IGN)
-        let isSecure =
-            configuration.listeners.contains(where: \.isSecure)
-            || configuration.passedSockets.contains(where: \.isSecure)
         let quota = SocketQuota(
             configuration.limits, descriptors: try Self.descriptors(besideLoopsOf: configuration),
-            each: isSecure ? SecureConnection.descriptors : 1, loops: configuration.loops)
+            each: configuration.isSecure ? SecureConnection.descriptors : 1, loops: configuration.loops)
         let tls = Published(configuration.tls)
         let phase = phase
         let loops = (0..<max(1, configuration.loops)).map { index in

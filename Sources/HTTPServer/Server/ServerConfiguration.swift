@@ -13,17 +13,25 @@ public struct ServerConfiguration: Sendable {
     /// The certificate and key of the listeners that are secure; needed where there are any. `HTTPServer.replaceTLS`
     /// replaces it.
     public var tls: TLSContext?
-    /// The number of I/O threads, at least 1; one fewer than the processors that the process may use by default.
-    public var loops: Int
     /// The server's bounds.
     public var limits: ServerLimits
+    private let wantedLoops: Int?
 
     /// A server that listens at `listeners`.
+    ///
+    /// - Parameter loops: the number of I/O threads, at least 1; nil for the processors that the process may use, of which one
+    ///   is left to other threads unless the loops also encrypt.
     public init(listeners: [ListenAddress], loops: Int? = nil, limits: ServerLimits = ServerLimits()) {
         self.listeners = listeners
-        self.loops = max(1, loops ?? Processors.usable() - 1)
+        wantedLoops = loops
         self.limits = limits
     }
+
+    /// Whether any listener speaks TLS.
+    var isSecure: Bool { listeners.contains(where: \.isSecure) || passedSockets.contains(where: \.isSecure) }
+
+    /// The number of I/O threads, at least 1.
+    public var loops: Int { max(1, wantedLoops ?? Processors.usable() - (isSecure ? 0 : 1)) }
 }
 
 /// A listening socket that another process opened.

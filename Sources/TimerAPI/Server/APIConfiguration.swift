@@ -14,7 +14,7 @@ public struct APIConfiguration: Sendable {
     package var guests: (any LoopGuests)?
     /// The tokens by which servers authenticate to each other: the first is sent, each is accepted.
     public var peerTokens: [[UInt8]] = []
-    /// The number of I/O threads; nil for one fewer than the processors that the process may use, and at least 1.
+    /// The number of I/O threads; nil for the default of `ServerConfiguration`.
     public var ioThreads: Int?
     /// The most streams and long polls at once.
     public var maximumStreams = 10_000

@@ -96,7 +96,7 @@ extension Setting {
     )
     static let ioThreads = Setting(
         flag: "io-threads", value: "n", initial: nil, form: .number,
-        meaning: "Threads that serve connections. Default one fewer than the processors it may use, and at least 1")
+        meaning: "Threads that serve connections. Default one fewer than the processors it may use; with TLS as many")
     static let maxTimers = Setting(
         flag: "max-timers", value: "n", initial: "20000000", form: .number,
         meaning: "Most timers; above, creates get 429 timer-limit")

@@ -1,4 +1,5 @@
 import Glibc
+import Platform
 import TestSupport
 import Testing
 
@@ -18,6 +19,19 @@ struct ListenTests {
         #expect(address.isLoopback == isLoopback)
         #expect(address.isSecure == text.hasPrefix("https://"))
         if address.isSecure { #expect(address.url == text) }
+    }
+
+    @Test func `one processor is left to other threads, unless the loops encrypt`() throws {
+        let (plain, secure) = (
+            try ListenAddress(parsing: "127.0.0.1:0"), try ListenAddress(parsing: "https://127.0.0.1:0")
+        )
+        let all = Processors.usable()
+        var configuration = ServerConfiguration(listeners: [plain])
+        #expect(configuration.loops == max(1, all - 1))
+        configuration.passedSockets = [PassedSocket(descriptor: 3, isSecure: true)]
+        #expect(configuration.loops == all)
+        #expect(ServerConfiguration(listeners: [plain, secure]).loops == all)
+        #expect(ServerConfiguration(listeners: [secure], loops: 3).loops == 3)
     }
 
     @Test(arguments: [
