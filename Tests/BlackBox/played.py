@@ -3,6 +3,8 @@
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import secure
+
 
 class Handler(BaseHTTPRequestHandler):
     """Answers requests, and prints nothing."""
@@ -16,6 +18,8 @@ class PlayedServer:
 
     def __init__(self, handler, port=0):
         self.http = ThreadingHTTPServer(("127.0.0.1", port), handler)
+        # A server with TLS may have had the port before.
+        secure.PORTS.discard(self.http.server_address[1])
         self.thread = threading.Thread(target=self.http.serve_forever, daemon=True)
 
     def __enter__(self):
