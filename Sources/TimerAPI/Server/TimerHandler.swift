@@ -48,7 +48,7 @@ package final class TimerHandler: LoopHandler {
     private(set) var desk: (any RequestDesk)?
     private var nextSerial: UInt64 = 1
     private(set) var isDraining = false
-    private var soleClient = SoleClient()
+    private var sequence = RequestSequence()
 
     init(_ context: APIContext, _ loop: Loop) {
         self.context = context
@@ -86,7 +86,8 @@ package final class TimerHandler: LoopHandler {
 
     package func admit(_ exchange: Exchange) -> Admission {
         if gatekeeper.follow() { inbox.wake() }
-        soleClient.asked(over: ObjectIdentifier(exchange), at: exchange.startedAt)
+        sequence.asked(
+            over: ObjectIdentifier(exchange), at: exchange.startedAt, isBesideOthers: !isIdle || !waiting.isEmpty)
         let ticket = ticket(for: exchange)
         do throws(Problem) {
             try Routing.route(ticket, through: gatekeeper.gate)
@@ -210,7 +211,7 @@ package final class TimerHandler: LoopHandler {
         guard let engine = log.value?.engine else { return sendAllToOwner() }
         var hasLong = false
         // With a stream or an export the loop has more to do than to wait for the disk.
-        let leads = soleClient.isAlone && long.isEmpty && streams.isEmpty && exports.isEmpty
+        let leads = sequence.isEstablished && long.isEmpty && streams.isEmpty && exports.isEmpty
         engine.turn(waking: leads ? .byCaller : .forAnswers) { turn in
             while !turn.isSpent, let ticket = ready.popFirst() { step(ticket, turn) }
             while !hasLong || !turn.isSpent, let ticket = long.popFirst() {
@@ -224,7 +225,8 @@ package final class TimerHandler: LoopHandler {
         }
         applied.removeAll(keepingCapacity: true)
         if leads {
-            context.service.commit(leads: true)
+            context.service.commit(leads: true, amongMany: sequence.isOfMany)
+            sequence.led(until: Clocks.monotonic())
             resolveWaiting()
         }
         if hasLong && !isIdle { engine.yieldLock() }
@@ -347,28 +349,5 @@ package final class TimerHandler: LoopHandler {
         expireWaiting(now: now)
         desk?.tick(now: now)
         if !held.isEmpty { inbox.wake() }
-    }
-}
-
-/// The run of requests that have come over one connection, with none over another between them.
-struct SoleClient {
-    /// The connection of the newest request. One that takes the place of another in memory counts as the same, which
-    /// does no harm.
-    private var connection: ObjectIdentifier?
-    /// The instants of the run's first request and of its newest, on the monotonic clock in nanoseconds.
-    private var first: Int64 = 0
-    private var newest: Int64 = 0
-
-    /// The length of a run from which its client counts as alone, in nanoseconds. Clients that ask more often than that
-    /// therefore never wait for another one's append.
-    static let leastRun: Int64 = 100_000_000
-
-    /// Whether one client alone uses the loop, as far as its requests show.
-    var isAlone: Bool { newest - first >= Self.leastRun }
-
-    /// Notes that a request came at the monotonic instant `now`.
-    mutating func asked(over connection: ObjectIdentifier, at now: Int64) {
-        if connection != self.connection { (self.connection, first) = (connection, now) }
-        newest = now
     }
 }

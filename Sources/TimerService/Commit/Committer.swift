@@ -104,13 +104,14 @@ final class Committer: Worker, @unchecked Sendable {
     /// committer's: its client waits for nothing else, and two threads need not wake each other. Only where the log is
     /// this process's alone, its storage works, and appends are short.
     ///
+    /// - Parameter amongMany: whether several clients use the calling thread.
     /// - Returns: whether that was done; if not, the committer has to be woken.
-    func lead() -> Bool {
+    func lead(amongMany: Bool = false) -> Bool {
         guard case .commit = durability, role.tryLock() else { return false }
         defer { role.unlock() }
         _ = owned.refresh()
         guard let log = working, !log.isShared, log.recovery.isWorking, !bell.isStopping,
-            bell.gatheredRequests <= 1, leading.isAllowed
+            bell.gatheredRequests <= 1, leading.isAllowed(amongMany: amongMany)
         else { return false }
         bell.takeNote()
         let wasReleaseWanted = release.isWanted
@@ -125,7 +126,9 @@ final class Committer: Worker, @unchecked Sendable {
     }
 
     /// Leads where the caller wants to and may, and else wakes the committer, if turns have left it something to commit.
-    func commit(leads: Bool) { if bell.hasNote && !(leads && lead()) { bell.ringWhenGathered() } }
+    func commit(leads: Bool, amongMany: Bool = false) {
+        if bell.hasNote && !(leads && lead(amongMany: amongMany)) { bell.ringWhenGathered() }
+    }
 
     /// Takes the step for which `step` has waited.
     private func work() -> Bool {
@@ -310,7 +313,14 @@ struct Leading {
     init(longest: Int64) { self.longest = longest }
 
     /// Whether a thread may lead. The first append is the committer's, as its length is not known.
-    var isAllowed: Bool { mean.map { $0 <= longest } ?? false }
+    ///
+    /// - Parameter amongMany: whether several clients use it: one of them may come meanwhile, so appends have to be shorter.
+    func isAllowed(amongMany: Bool) -> Bool {
+        mean.map { $0 <= (amongMany ? longest / Self.patience : longest) } ?? false
+    }
+
+    /// How many times as long the appends may be for a client that is alone as among many.
+    private static let patience: Int64 = 3
 
     /// Notes how long an append took, in nanoseconds, whichever thread made it.
     mutating func appended(in nanoseconds: Int64) {

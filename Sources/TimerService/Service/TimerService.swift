@@ -107,7 +107,9 @@ public final class TimerService: Sendable {
 
     /// Has what turns have recorded committed, if the committer was not woken for it yet: by the committer's thread or,
     /// where the caller may lead and that is the shorter way, by the calling one, which takes as long as an append.
-    public func commit(leads: Bool) { committer.commit(leads: leads) }
+    ///
+    /// - Parameter amongMany: whether several clients use the thread, which may then have to wait for the append.
+    public func commit(leads: Bool, amongMany: Bool = false) { committer.commit(leads: leads, amongMany: amongMany) }
 
     /// How often the log was found to have lost rows that its storage had promised to keep.
     public var losses: Int { log.value?.losses.load(ordering: .relaxed) ?? 0 }

@@ -133,18 +133,20 @@ struct LeadingTests {
 
     @Test func `a thread may lead while the mean of the newest appends is short, and once one was made`() {
         var leading = Leading(longest: 1000)
-        #expect(!leading.isAllowed)
+        #expect(!leading.isAllowed(amongMany: false))
         leading.appended(in: 1000)
-        #expect(leading.isAllowed)
+        #expect(leading.isAllowed(amongMany: false))
         leading.appended(in: 2000)
-        #expect(!leading.isAllowed)
+        #expect(!leading.isAllowed(amongMany: false))
         for _ in 0..<8 { leading.appended(in: 900) }
-        #expect(leading.isAllowed)
+        #expect(leading.isAllowed(amongMany: false) && !leading.isAllowed(amongMany: true))
+        for _ in 0..<30 { leading.appended(in: 300) }
+        #expect(leading.isAllowed(amongMany: true))
         leading.appended(in: 1_000_000_000)
         for _ in 0..<50 { leading.appended(in: 900) }
-        #expect(!leading.isAllowed)
+        #expect(!leading.isAllowed(amongMany: false))
         for _ in 0..<70 { leading.appended(in: 900) }
-        #expect(leading.isAllowed)
+        #expect(leading.isAllowed(amongMany: false))
     }
 
     @Test func `memory is given back in time after the newest append, whoever made it`() {

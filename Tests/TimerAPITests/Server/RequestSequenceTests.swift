@@ -7,8 +7,8 @@ import TimerLog
 @testable import TimerAPI
 @testable import TimerService
 
-/// Commits on the thread of the one client's loop.
-struct SoleClientTests {
+/// Commits on the thread of the loop whose requests come one at a time.
+struct RequestSequenceTests {
     /// A log in memory that notes which threads append.
     private final class NotingStore: LogStore {
         private let inner = MemoryLogStore()
@@ -49,10 +49,9 @@ struct SoleClientTests {
     }
 
     @Test func `a client that is alone has its commits on its loop's thread`() throws {
-        let (one, other) = (RawClient(port: try server.port), RawClient(port: try server.port))
+        let one = RawClient(port: try server.port)
         #expect(try create(over: one) == "commit")
         try eventually("the loop's thread appends") { try create(over: one)?.hasPrefix("http-") == true }
-        #expect(try create(over: other) == "commit")
     }
 
     @Test(.enabled(if: ServerConfiguration(listeners: []).loops == 1, "the stream may be another loop's"))
@@ -60,23 +59,28 @@ struct SoleClientTests {
         let (one, streaming) = (RawClient(port: try server.port), RawClient(port: try server.port))
         streaming.send("GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         #expect(streaming.head()?.status == 200)
-        let end = Clocks.monotonic() + 2 * SoleClient.leastRun
+        let end = Clocks.monotonic() + 2 * RequestSequence.leastLength
         while Clocks.monotonic() < end { #expect(try create(over: one) == "commit") }
     }
 
-    @Test func `a client is alone once no other one has asked for a while, and no more when one does`() {
+    @Test func `a sequence is established once no client has been in another one's way for a while`() {
         let (one, other) = (NotingStore(), NotingStore())
-        let length = SoleClient.leastRun
-        var client = SoleClient()
-        client.asked(over: ObjectIdentifier(one), at: 10 * length)
-        #expect(!client.isAlone)
-        client.asked(over: ObjectIdentifier(one), at: 11 * length - 1)
-        #expect(!client.isAlone)
-        client.asked(over: ObjectIdentifier(one), at: 11 * length)
-        #expect(client.isAlone)
-        client.asked(over: ObjectIdentifier(other), at: 11 * length)
-        #expect(!client.isAlone)
-        client.asked(over: ObjectIdentifier(one), at: 12 * length - 1)
-        #expect(!client.isAlone)
+        let length = RequestSequence.leastLength
+        var sequence = RequestSequence()
+        func asked(_ client: NotingStore, at instant: Int64, isBesideOthers: Bool = false) -> Bool {
+            sequence.asked(over: ObjectIdentifier(client), at: instant, isBesideOthers: isBesideOthers)
+            return sequence.isEstablished
+        }
+        #expect(!asked(one, at: 10 * length))
+        #expect(!asked(other, at: 11 * length - 1))
+        #expect(asked(one, at: 11 * length) && sequence.isOfMany)
+        #expect(asked(one, at: 11 * length, isBesideOthers: true), "a client is in its own way")
+        #expect(!asked(other, at: 11 * length, isBesideOthers: true))
+        #expect(!asked(one, at: 12 * length - 1))
+        #expect(asked(other, at: 12 * length))
+        sequence.led(until: 12 * length)
+        #expect(asked(other, at: 12 * length + 1))
+        #expect(!asked(one, at: 12 * length + RequestSequence.leastPause - 1))
+        #expect(asked(one, at: 14 * length) && !sequence.isOfMany)
     }
 }

@@ -1,0 +1,38 @@
+/// The newest requests of a loop that came one after the other: none while one over another connection was under way.
+struct RequestSequence {
+    /// The connection of the newest request. One that takes the place of another in memory counts as the same, which
+    /// does no harm.
+    private var connection: ObjectIdentifier?
+    /// The instants of the sequence's first request and of its newest, on the monotonic clock in nanoseconds.
+    private var first: Int64 = 0
+    private var newest: Int64 = 0
+    /// The instant at which another connection's request came last.
+    private var changed: Int64 = 0
+    /// The end of the newest append that the loop made itself.
+    private var ledUntil: Int64 = 0
+
+    /// The length from which a sequence is established, in nanoseconds. Clients that come more often than that in each other's way
+    /// therefore never wait for an append of the loop.
+    static let leastLength: Int64 = 100_000_000
+    /// The nanoseconds after an append of the loop in which another client's request counts as one that came meanwhile: the
+    /// loop reads it once the answer is sent.
+    static let leastPause: Int64 = 100_000
+
+    /// Whether the next request, too, will probably have the loop for itself.
+    var isEstablished: Bool { newest - first >= Self.leastLength }
+
+    /// Whether several clients have asked lately.
+    var isOfMany: Bool { newest - changed < Self.leastLength }
+
+    /// Notes that a request came at the monotonic instant `now`, and whether others of the loop are under way.
+    mutating func asked(over connection: ObjectIdentifier, at now: Int64, isBesideOthers: Bool) {
+        let isAnother = connection != self.connection
+        if isAnother, isBesideOthers || now - ledUntil < Self.leastPause || self.connection == nil { first = now }
+        if isAnother { changed = now }
+        self.connection = connection
+        newest = now
+    }
+
+    /// Notes that the loop made an append, up to the monotonic instant `now`.
+    mutating func led(until now: Int64) { ledUntil = now }
+}
