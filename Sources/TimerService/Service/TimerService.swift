@@ -105,8 +105,8 @@ public final class TimerService: Sendable {
         workers.start()
     }
 
-    /// Has what turns have recorded committed, if the committer was not woken for it yet: by the committer's thread or,
-    /// where the caller may lead and that is the shorter way, by the calling one, which takes as long as an append.
+    /// Commits what turns have recorded, if the committer was not woken for it yet: on the committer's thread or, where the
+    /// caller may lead and that is the shorter way, on the calling one, which takes as long as an append.
     ///
     /// - Parameter amongMany: whether several clients use the thread, which may then have to wait for the append.
     public func commit(leads: Bool, amongMany: Bool = false) { committer.commit(leads: leads, amongMany: amongMany) }
