@@ -42,8 +42,6 @@ final class BatchRun {
     private var applied = 0
     /// The definitions of the timers to be made. They are kept out of the lines, so that they are changed in place.
     private var definitions: [[UInt8]] = []
-    /// The hashes of the lines' keys; 0 for a line without one.
-    private var hashes: [UInt64] = []
     private var results: [BatchResult] = []
     /// The encoded results since the last part was taken.
     private var part: [UInt8] = []
@@ -101,7 +99,6 @@ final class BatchRun {
             do throws(Problem) { lines.append(try read(ranges[next], &document, makeID)) } catch {
                 lines.append(.problem(ProblemText(error)))
             }
-            hashes.append(lines[lines.count - 1].hash)
             bytes += ranges[next].count
             next += 1
         }
@@ -222,7 +219,7 @@ final class BatchRun {
     /// - Throws: under an idempotency key, if the server can't apply a line at present: a later step
     ///   tries the line again.
     func apply(_ turn: borrowing Turn) throws(ServiceError) {
-        turn.fetch(hashes[applied...])
+        turn.fetch(lines[applied...].map(\.hash))
         while applied < lines.count {
             let result = apply(lines[applied], turn)
             if keepsParts {
@@ -237,7 +234,6 @@ final class BatchRun {
         guard applied == lines.count else { return }
         lines.removeAll(keepingCapacity: true)
         definitions.removeAll(keepingCapacity: true)
-        hashes.removeAll(keepingCapacity: true)
         applied = 0
     }
 
@@ -312,7 +308,6 @@ extension BatchRun: PartedRun {
         (wholeBytes, applied) = (0, 0)
         lines.removeAll()
         definitions.removeAll()
-        hashes.removeAll()
         part.removeAll()
         results = kept
         next = kept.count

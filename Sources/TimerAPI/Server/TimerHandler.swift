@@ -159,8 +159,7 @@ package final class TimerHandler: LoopHandler {
         if !isIdle { applyReady() }
         let end = isIdle ? 0 : Clocks.monotonic() + Self.longestRound
         for _ in 1..<Self.stepsPerRound where !isIdle && Clocks.monotonic() < end { applyReady() }
-        context.service.commit(leads: false)
-        if !isIdle { inbox.wake() }
+        if isIdle { context.service.commit(leads: false) } else { inbox.wake() }
         reportRead()
     }
 

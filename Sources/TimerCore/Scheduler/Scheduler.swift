@@ -89,7 +89,7 @@ public struct Scheduler: ~Copyable {
     public func find(_ key: borrowing TimerKey) -> SlotIndex? { table.find(key) }
 
     /// Fetches from memory what the next steps, for timers whose keys have these hashes, read first: fetches of many keys overlap.
-    public mutating func fetch(_ hashes: ArraySlice<UInt64>) { table.fetch(hashes) }
+    public mutating func fetch(_ hashes: [UInt64]) { table.fetch(hashes) }
 
     /// Returns a timer's progress.
     public func progress(_ slot: SlotIndex) -> TimerProgress { table.progress(slot) }

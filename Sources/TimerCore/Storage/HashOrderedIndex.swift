@@ -73,7 +73,7 @@ struct HashOrderedIndex {
 
     /// Reads the pages of `entries`, or of any values whose top half is a hash: the fetches from memory overlap, and those who
     /// look for the hashes next find their pages in the cache.
-    mutating func fetchPages(of entries: some Sequence<UInt64>) {
+    mutating func fetchPages(of entries: [UInt64]) {
         for entry in entries {
             let page = Int(directory[directoryIndex(UInt32(truncatingIfNeeded: entry >> 32))])
             let count = pages[page].entries.count

@@ -63,7 +63,7 @@ struct TimerTable: ~Copyable {
     }
 
     /// Fetches what `find` reads first for keys with these hashes.
-    mutating func fetch(_ hashes: ArraySlice<UInt64>) { byID.fetchPages(of: hashes) }
+    mutating func fetch(_ hashes: [UInt64]) { byID.fetchPages(of: hashes) }
 
     /// Whether `definition`, whole or a prefix, has the name of the timer at `slot`.
     func isNamed(_ slot: SlotIndex, by definition: Span<UInt8>) -> Bool {

@@ -4,16 +4,20 @@ import TimerLog
 
 /// The interface between an engine and the committer: a batch goes one way, its outcome the other.
 extension Engine {
-    /// When the committer is woken for what a turn has recorded.
+    /// The moment at which the committer is woken for what a turn has recorded.
     public enum Waking {
-        /// As the turn ends.
+        /// The end of the turn.
         case atOnce
-        /// As the turn ends if the records answer a request, else with the caller's `TimerService.commit`: a request of
-        /// several turns needs one append for all of them.
+        /// The end of the turn if the records at hand answer a request, or are `bytesWithoutAnswer`; else the caller's
+        /// `TimerService.commit`, so that a request of several turns needs one append.
         case forAnswers
-        /// With the caller's `TimerService.commit`.
+        /// The caller's `TimerService.commit`.
         case byCaller
     }
+
+    /// The bytes of records that answer no request yet for which the committer is woken: a long batch is appended while it is
+    /// carried out.
+    private static let bytesWithoutAnswer = 256 << 10
 
     /// Leaves the committer a note, and wakes it where the caller does not do so later.
     func callCommitter(_ waking: Waking) {
@@ -24,7 +28,7 @@ extension Engine {
         if isFull { bell.noteFull() }
         switch waking {
         case .atOnce: bell.ringWhenGathered()
-        case .forAnswers: if batch.requests > 0 { bell.ringWhenGathered() }
+        case .forAnswers: if batch.requests > 0 || waitingBytes >= Self.bytesWithoutAnswer { bell.ringWhenGathered() }
         case .byCaller: break
         }
     }

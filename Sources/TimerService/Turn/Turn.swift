@@ -88,7 +88,7 @@ public import TimerCore
     public func find(_ key: borrowing TimerKey) -> SlotIndex? { engine.scheduler.find(key) }
 
     /// See ``Scheduler/fetch(_:)``.
-    public func fetch(_ hashes: ArraySlice<UInt64>) { engine.scheduler.fetch(hashes) }
+    public func fetch(_ hashes: [UInt64]) { engine.scheduler.fetch(hashes) }
 
     /// Copies the timer at `slot` into `view`.
     public func copy(_ slot: SlotIndex, into view: inout TimerView) {

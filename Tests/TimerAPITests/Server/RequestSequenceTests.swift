@@ -54,6 +54,17 @@ struct RequestSequenceTests {
         try eventually("the loop's thread appends") { try create(over: one)?.hasPrefix("http-") == true }
     }
 
+    @Test func `a batch of several holds of the lock is appended once`() throws {
+        let client = RawClient(port: try server.port)
+        let lines = String(repeating: #"{"after":"1h"}"# + "\n", count: 3 * APILimits.appliedPerStep)
+        let before = store.threads.withLock { $0.count }
+        client.send(
+            "POST /v1/timers/batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"
+                + "Content-Length: \(lines.utf8.count)\r\n\r\n\(lines)")
+        #expect(client.answer()?.status == 200)
+        #expect(store.threads.withLock { $0.count } == before + 1)
+    }
+
     @Test(.enabled(if: ServerConfiguration(listeners: []).loops == 1, "the stream may be another loop's"))
     func `beside a stream the committer makes all commits`() throws {
         let (one, streaming) = (RawClient(port: try server.port), RawClient(port: try server.port))
