@@ -3,11 +3,11 @@ import TimerLog
 
 /// The batch that an engine gives to the committer: the records to append, as they were when they were taken.
 struct ReadyBatch {
-    /// Records, encoded, and the position of the first.
-    var records: [UInt8] = []
+    /// The records but those of kicks, and the position of the first.
+    var records = RecordBuffers()
     var first: Int64 = 0
     /// Records of kicks, which go into rows of their own, and the position of the first.
-    var kicks: [UInt8] = []
+    var kicks = RecordBuffers()
     var firstKick: Int64 = 0
     /// Whether `records` holds only one record, which says nothing new.
     var isTickOnly = false
@@ -27,30 +27,26 @@ struct ReadyBatch {
         guard let base else { return [] }
         if isTickOnly {
             // The one record's position is right before the kicks', so that one row holds them all.
-            return BatchRows.make(
-                kind: .kicks, records: records + kicks, first: first, previous: previous, epoch: epoch, base: base)
+            var all = kicks
+            all.prepend(records.open)
+            return all.rows(kind: .kicks, first: first, previous: previous, epoch: epoch, base: base)
         }
-        let rows = BatchRows.make(records: records, first: first, previous: previous, epoch: epoch, base: base)
+        let rows = records.rows(first: first, previous: previous, epoch: epoch, base: base)
         return rows
-            + BatchRows.make(
-                kind: .kicks, records: kicks, first: firstKick, previous: rows.last?.last ?? previous, epoch: epoch,
-                base: base)
+            + kicks.rows(
+                kind: .kicks, first: firstKick, previous: rows.last?.last ?? previous, epoch: epoch, base: base)
     }
 
     /// Returns an empty batch with the memory of this one, whose rows are made: fresh memory would have to be
     /// zeroed.
     consuming func emptied() -> ReadyBatch {
         var empty = ReadyBatch()
-        guard records.capacity <= Self.bufferKept, kicks.capacity <= Self.bufferKept else { return empty }
         swap(&empty.records, &records)
         swap(&empty.kicks, &kicks)
-        empty.records.removeAll(keepingCapacity: true)
-        empty.kicks.removeAll(keepingCapacity: true)
+        empty.records.clear()
+        empty.kicks.clear()
         return empty
     }
-
-    /// Bytes above which a buffer is given back.
-    private static let bufferKept = 8 << 20
 }
 
 /// The committer's demand on an engine from which it takes a batch.

@@ -11,7 +11,7 @@ extension Engine {
     /// - Parameter made: its opening hours, where they were made outside of the lock.
     func record(_ calendar: NamedCalendar, made: OpenHours? = nil) {
         _ = takePosition()
-        RecordCodec.append(calendar, to: &batch.records)
+        RecordCodec.append(calendar, to: &batch.records.open)
         scheduler.set(calendar, made: made)
         let bytes = calendar.past.reduce(calendar.content.bytes.count) { $0 + $1.hours.count }
         spent += 1 + bytes / EngineConfiguration.bytesPerChange
@@ -23,7 +23,7 @@ extension Engine {
     func recordDeletion(of calendar: NamedCalendar, _ now: Now) {
         _ = takePosition()
         RecordCodec.appendDeletion(
-            of: calendar.name, version: calendar.version, by: actor, at: now.wall, to: &batch.records)
+            of: calendar.name, version: calendar.version, by: actor, at: now.wall, to: &batch.records.open)
         scheduler.removeCalendar(calendar.name)
         scheduler.foldVersionFloor(calendar.version)
         spent += 1

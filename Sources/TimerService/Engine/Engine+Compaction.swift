@@ -84,7 +84,7 @@ extension Engine {
     /// Writes the record of an answer and notes its position.
     func record(_ answer: StoredAnswer) {
         let position = takePosition()
-        RecordCodec.append(answer, to: &batch.records)
+        RecordCodec.append(answer, to: &batch.records.open)
         idempotency.note(LogFold.AnswerPlace(answer, position: position))
     }
 
@@ -184,7 +184,7 @@ extension Engine {
         }
         let position = takePosition()
         RecordCodec.append(
-            delivery, origin: carried.origin, at: now.wall, isEvent: true, carried.event.span, to: &batch.records)
+            delivery, origin: carried.origin, at: now.wall, isEvent: true, carried.event.span, to: &batch.records.open)
         carriedDeliveryBytes += carried.event.count
         scheduler.noteCarried(carried.id, at: position)
     }
@@ -194,7 +194,8 @@ extension Engine {
         guard var will = scheduler.will(definition.span), will.position == position else { return }
         will.position = takePosition()
         RecordCodec.appendWill(
-            takesDeliveries: will.takesDeliveries, at: clockNow.wall, definition: definition.span, to: &batch.records)
+            takesDeliveries: will.takesDeliveries, at: clockNow.wall, definition: definition.span,
+            to: &batch.records.open)
         carriedDeliveryBytes += definition.count
         scheduler.moveWill(definition.span, will)
     }
@@ -216,7 +217,7 @@ extension Engine {
         let lastEvent = scheduler.lastEvent(slot)
         scheduler.withDefinition(slot) { definition in
             RecordCodec.appendSnapshot(
-                progress, kicks, lastEvent: lastEvent, definition: definition, to: &batch.records)
+                progress, kicks, lastEvent: lastEvent, definition: definition, to: &batch.records.open)
         }
         _ = scheduler.stamp(slot, position: position, isBase: true, isEvent: false)
     }
@@ -244,6 +245,6 @@ extension Engine {
     }
 
     private func appendVersionFloor() {
-        RecordCodec.appendVersionFloor(scheduler.versionFloor, at: instant().wall, to: &batch.records)
+        RecordCodec.appendVersionFloor(scheduler.versionFloor, at: instant().wall, to: &batch.records.open)
     }
 }

@@ -210,18 +210,18 @@ extension Engine {
                 // The outcome's labels are those of the deleted timer.
                 RecordCodec.append(
                     outcome, version: version, distance: distance, at: now.wall, definition: end.definition.span,
-                    to: &batch.records)
+                    to: &batch.records.open)
             } else {
                 scheduler.withDefinition(slot) { definition in
                     RecordCodec.append(
                         outcome, version: version, distance: distance, at: now.wall, definition: definition,
-                        to: &batch.records)
+                        to: &batch.records.open)
                 }
             }
         } else {
             RecordCodec.append(
                 outcome, version: end.version, distance: 0, at: now.wall, definition: end.definition.span,
-                to: &batch.records)
+                to: &batch.records.open)
         }
         scheduler.settle(outcome, at: now.wall, position: position, wallOffset: now.wallOffset)
     }
@@ -238,7 +238,8 @@ extension Engine {
         let will = DeliveryWill(position: takePosition(), takesDeliveries: scheduler.takesDeliveries(slot))
         scheduler.withDefinition(slot) { definition in
             RecordCodec.appendWill(
-                takesDeliveries: will.takesDeliveries, at: clockNow.wall, definition: definition, to: &batch.records)
+                takesDeliveries: will.takesDeliveries, at: clockNow.wall, definition: definition,
+                to: &batch.records.open)
         }
         scheduler.noteWill(slot, will)
     }
@@ -250,11 +251,11 @@ extension Engine {
     func record(_ delivery: DeliveryDetail, definition: [UInt8], _ now: Now) -> Int64 {
         let position = takePosition()
         guard let slot = delivery.slot else {
-            RecordCodec.append(delivery, at: now.wall, isEvent: false, definition.span, to: &batch.records)
+            RecordCodec.append(delivery, at: now.wall, isEvent: false, definition.span, to: &batch.records.open)
             return position
         }
         scheduler.withDefinition(slot) { definition in
-            RecordCodec.append(delivery, at: now.wall, isEvent: false, definition, to: &batch.records)
+            RecordCodec.append(delivery, at: now.wall, isEvent: false, definition, to: &batch.records.open)
         }
         return position
     }

@@ -20,7 +20,7 @@ extension Engine {
 
     private func recordDrain(_ now: Now) {
         _ = takePosition()
-        RecordCodec.appendDrain(isDrained, by: drainedBy, at: now.wall, to: &batch.records)
+        RecordCodec.appendDrain(isDrained, by: drainedBy, at: now.wall, to: &batch.records.open)
     }
 
     /// Writes again what old rows record of a drain and of imports, as those rows are about to be deleted.
@@ -28,7 +28,7 @@ extension Engine {
         if isDrained { recordDrain(clockNow) }
         for progress in imports.all {
             _ = takePosition()
-            RecordCodec.append(progress, to: &batch.records)
+            RecordCodec.append(progress, to: &batch.records.open)
         }
     }
 }

@@ -13,7 +13,7 @@ extension Engine {
         _ = takePosition()
         var key = key
         key?.changedBy = grantor
-        RecordCodec.append(key, of: id, by: grantor, at: now.wall, to: &batch.records)
+        RecordCodec.append(key, of: id, by: grantor, at: now.wall, to: &batch.records.open)
         keys.set(key, for: id)
         spent += 1
     }

@@ -80,7 +80,7 @@ extension Engine {
                 PositionClock.position(at: clockNow) + leadPositions, position + PositionClock.perSecond)
             mark.version = highestVersion + Self.versionLead
         }
-        RecordCodec.append(mark, at: clockNow.wall, to: &batch.records)
+        RecordCodec.append(mark, at: clockNow.wall, to: &batch.records.open)
         return mark
     }
 }

@@ -313,7 +313,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             scheduler.withDefinition(effect.slot) { definition in
                 RecordCodec.append(
                     effect, type, by: actor, distance: batch.distance(from: previous, to: position),
-                    definition: definition, to: &batch.records)
+                    definition: definition, to: &batch.records.open)
             }
             if type == .updated || type == .rescheduled { scheduler.noteRedefined(effect.slot, at: position) }
             if type == .deleted { recordWill(effect.slot) }
@@ -335,7 +335,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         // An answer that shows the kick waits for a record of this batch, which is durable as a whole.
         if batch.isEmpty { tick() }
         RecordCodec.appendKick(
-            progress, kicks, hash: scheduler.hash(slot), base: scheduler.base(slot), to: &batch.kicks)
+            progress, kicks, hash: scheduler.hash(slot), base: scheduler.base(slot), to: &batch.kicks.open)
         batch.countKick()
         highestVersion = max(highestVersion, progress.version)
         scheduler.stampKick(slot, position: batch.head)

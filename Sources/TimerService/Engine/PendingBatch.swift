@@ -8,10 +8,10 @@ import TimerLog
 struct PendingBatch {
     /// How many positions stay free before the first of each batch: see `AppendRules.settlements`.
     private let room: Int64
-    /// Records, encoded, one after the other.
-    var records: [UInt8] = []
+    /// The records but those of kicks.
+    var records = RecordBuffers()
     /// Records of kicks.
-    var kicks: [UInt8] = []
+    var kicks = RecordBuffers()
     private(set) var kickCount: Int64 = 0
     /// Whether `records` holds only one record, which says nothing new.
     private(set) var isTickOnly = false
@@ -49,6 +49,7 @@ struct PendingBatch {
             if head > 0 { skip(to: max(PositionClock.position(at: now), next + room)) }
             first = next
         }
+        records.makeRoom()
         isTickOnly = false
         head = next
         givenOut = next
@@ -57,7 +58,10 @@ struct PendingBatch {
     }
 
     /// Notes that a kick was written.
-    mutating func countKick() { kickCount += 1 }
+    mutating func countKick() {
+        kickCount += 1
+        kicks.makeRoom()
+    }
 
     /// Notes that the one record says nothing new.
     mutating func noteTick() { isTickOnly = true }
@@ -82,16 +86,16 @@ struct PendingBatch {
 
     /// Drops the records, which are lost.
     mutating func clear() {
-        records.removeAll(keepingCapacity: true)
-        kicks.removeAll(keepingCapacity: true)
+        records.clear()
+        kicks.clear()
         kickCount = 0
         requests = 0
     }
 
     /// Gives back the memory of empty buffers.
     mutating func shrink() {
-        if records.isEmpty { records = [] }
-        if kicks.isEmpty { kicks = [] }
+        records.shrink()
+        kicks.shrink()
     }
 
     /// Goes on after a log that ends at `head`, at `position` or later.

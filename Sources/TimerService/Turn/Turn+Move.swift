@@ -49,7 +49,7 @@ extension Turn {
         progress.at = now.wall
         progress.by = engine.actor
         let position = engine.takePosition()
-        RecordCodec.append(progress, to: &engine.batch.records)
+        RecordCodec.append(progress, to: &engine.batch.records.open)
         if progress.begin == 0 { progress.begin = position }
         engine.imports.note(progress)
     }
@@ -154,7 +154,7 @@ extension Turn {
         detail.id = engine.takePosition()
         detail.body = detail.id
         RecordCodec.append(
-            detail, origin: origin, at: now.wall, isEvent: true, body.span, to: &engine.batch.records)
+            detail, origin: origin, at: now.wall, isEvent: true, body.span, to: &engine.batch.records.open)
         engine.scheduler.takeDelivery(detail, definition: definition.span, position: detail.id, now)
         engine.spent += 1 + body.count / EngineConfiguration.bytesPerChange
         return true
@@ -167,7 +167,7 @@ extension Turn {
     private func recordWill(_ definition: [UInt8], takesDeliveries: Bool) {
         let will = DeliveryWill(position: engine.takePosition(), takesDeliveries: takesDeliveries)
         RecordCodec.appendWill(
-            takesDeliveries: takesDeliveries, at: now.wall, definition: definition.span, to: &engine.batch.records)
+            takesDeliveries: takesDeliveries, at: now.wall, definition: definition.span, to: &engine.batch.records.open)
         engine.scheduler.moveWill(definition.span, will)
     }
 }

@@ -9,7 +9,7 @@ extension Simulation {
     /// Returns the records of the engine that the model has not seen.
     func unseen() throws -> [Recorded] {
         followFolds()
-        let (batch, kicks) = (server.engine.batch.records, server.engine.batch.kicks)
+        let (batch, kicks) = (server.engine.batch.records.joined, server.engine.batch.kicks.joined)
         var found: [Recorded] = []
         var next = server.engine.batch.first + seen.records
         if batch.count > seen.batch { found += try Recorded.all(batch[seen.batch...], first: &next) }
@@ -245,4 +245,9 @@ extension Simulation {
         try follower.poll(server, store, audit)
         if random.chance(oneIn: 10) { follower.isWatching = random.chance(oneIn: 2) ? ids[0] : nil }
     }
+}
+
+extension RecordBuffers {
+    /// All records, one after the other.
+    fileprivate var joined: [UInt8] { full.isEmpty ? open : Array((full + [open]).joined()) }
 }

@@ -18,7 +18,7 @@ struct RestTests {
         let head = rig.hub.head
         try eventually("all but a few rows are given back") { !rig.hub.holds(after: head - 20) }
         #expect(rig.hub.holds(after: head - 4))
-        #expect(rig.locked { $0.batch.records.capacity } == 0)
+        #expect(rig.locked { $0.batch.records.open.capacity } == 0)
         let position = try rig.create("next", TimerRules(.after(1000)))
         try rig.settle()
         #expect(rig.hub.row(holding: position) != nil)

@@ -39,7 +39,7 @@ struct DueTallyTests {
         let rig = try Rig(starts: false)
         for index in 0..<3 * DueCount.stepLimit {
             try rig.create("t\(index)", TimerRules(.after(100_000)))
-            if index % 1000 == 0 { rig.locked { $0.batch.records.removeAll() } }
+            if index % 1000 == 0 { rig.locked { $0.batch.records.clear() } }
         }
         let shared = rig.engine.turn { turn in
             (turn.tally(dueWithin: 1, buckets: 1), turn.tally(dueWithin: 1, buckets: 1))

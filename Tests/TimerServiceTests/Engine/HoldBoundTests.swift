@@ -13,7 +13,7 @@ struct HoldBoundTests {
         let rig = try Rig(starts: false)
         for index in 0..<100 {
             try rig.create("t\(index)", TimerRules(.after(1000)), payload: Self.large)
-            rig.locked { $0.batch.records.removeAll() }
+            rig.locked { $0.batch.records.clear() }
         }
         rig.time.pass(milliseconds: 1000)
         var steps = 0
@@ -21,7 +21,7 @@ struct HoldBoundTests {
         while case .more = rig.engine.fire() {
             #expect(rig.locked { $0.batch.byteCount } <= (1 << 20) + 2 * Self.large.count)
             fires += rig.locked { $0.batch.byteCount } / Self.large.count
-            rig.locked { $0.batch.records.removeAll() }
+            rig.locked { $0.batch.records.clear() }
             steps += 1
         }
         fires += rig.locked { $0.batch.byteCount } / Self.large.count
@@ -76,7 +76,7 @@ struct HoldBoundTests {
                 "t\(index)",
                 TimerRules(.recurrence(try RecurrenceSchedule(Array(text.utf8), zone: Array("UTC".utf8), from: nil))))
         }
-        rig.locked { $0.batch.records.removeAll() }
+        rig.locked { $0.batch.records.clear() }
         rig.time.pass(milliseconds: Schedule.day)
         var steps = 1
         while case .more = rig.engine.fire() { steps += 1 }
@@ -104,7 +104,7 @@ struct HoldBoundTests {
         for index in 0..<100 {
             let position = try rig.create("t\(index)", payload: Self.large)
             carried.bases.append((key: rig.key("t\(index)"), position: position))
-            rig.locked { $0.batch.records.removeAll() }
+            rig.locked { $0.batch.records.clear() }
         }
         // The record of the definition is that of the creation, not of the activation.
         for index in carried.bases.indices { carried.bases[index].position -= 1 }
@@ -115,7 +115,7 @@ struct HoldBoundTests {
             #expect(next > done && next - done <= 6)
             done = next
             written += rig.locked { $0.batch.byteCount }
-            rig.locked { $0.batch.records.removeAll() }
+            rig.locked { $0.batch.records.clear() }
         }
         #expect(written > 100 * Self.large.count)
     }
