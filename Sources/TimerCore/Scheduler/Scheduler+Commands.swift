@@ -25,14 +25,14 @@ extension Scheduler {
     mutating func commit(_ step: borrowing Step, _ effects: inout [Effect], isFire: Bool = false) {
         step.fillInNextFire(&effects)
         disarm(step.slot)
-        let old = table.progress(step.slot)
+        let (wasRunning, oldDue) = (table[step.slot].state == .running, table[step.slot].due)
         // A timer that a client starts again is not held.
-        if old.state != .running && !held.isEmpty { held[step.slot] = nil }
+        if !wasRunning && !held.isEmpty { held[step.slot] = nil }
         let due = step.progress.due
-        if isFire || old.state != .running || old.due != due {
+        if isFire || !wasRunning || oldDue != due {
             // An instant between a change of the calendar and now was missed, if the server was down.
             let isPast =
-                if old.state == .running, let moved = step.moved, moved.due == due {
+                if wasRunning, let moved = step.moved, moved.due == due {
                     due <= moved.at
                 } else {
                     due < step.now.ceiling(on: step.progress.dueClock(step.rules.clock))

@@ -158,12 +158,13 @@ struct TimerTable: ~Copyable {
     /// Replaces a timer's progress.
     mutating func setProgress(_ slot: SlotIndex, _ progress: TimerProgress) {
         if slots[Int(slot)].state == progress.state { return store(progress, slot) }
-        let endsOrStarts = slots[Int(slot)].state.hasEnded != progress.state.hasEnded
+        let changesUse =
+            slots[Int(slot)].traits.contains(.calendar) && slots[Int(slot)].state.hasEnded != progress.state.hasEnded
         countState(slot, by: -1)
-        if endsOrStarts { countUse(slot, by: -1) }
+        if changesUse { countUse(slot, by: -1) }
         store(progress, slot)
         countState(slot, by: 1)
-        if endsOrStarts { countUse(slot, by: 1) }
+        if changesUse { countUse(slot, by: 1) }
     }
 
     /// Adds `change` to the number of timers in the state of the timer at `slot`.
