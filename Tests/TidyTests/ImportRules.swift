@@ -29,10 +29,8 @@ enum ImportRules {
         "timerd": ["TimerdCommand"],
         "TimerdCommand": [
             "TimerForwarding", "TimerAPI", "TimerCluster", "PostgresLog", "TimerService", "TimerLog", "Webhooks",
-            "PeerHTTP", "HTTPServer", "HTTPClient",
-            "TLS", "WireJSON", "TimerCore", "Platform", "Primitives", "TOML", "ArgumentParser", "Logging", "Foundation",
-            "FoundationEssentials", "Glibc", "Dispatch",
-            "Synchronization",
+            "PeerHTTP", "HTTPServer", "HTTPClient", "TLS", "WireJSON", "TimerCore", "Platform", "Primitives", "TOML",
+            "ArgumentParser", "Logging", "FoundationEssentials", "Glibc", "Dispatch", "Synchronization",
         ],
     ]
 

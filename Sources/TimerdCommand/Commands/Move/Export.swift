@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import Glibc
 import HTTPClient
 import Platform
 
@@ -136,42 +136,44 @@ struct ExportReader {
 final class ExportFile {
     private let path: String
     private let partial: String
-    private let handle: FileHandle
+    private let descriptor: Int32
 
     init(_ path: String) throws(Failure) {
         self.path = path
         partial = path + ".partial"
-        _ = FileManager.default.createFile(atPath: partial, contents: nil, attributes: [.posixPermissions: 0o600])
-        guard let handle = FileHandle(forWritingAtPath: partial) else {
-            throw Failure(.usage, "can't write \(partial)")
-        }
-        self.handle = handle
+        unsafe unlink(partial)
+        descriptor = unsafe open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure(.usage) }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
     }
 
     /// Writes bytes.
     func write(_ bytes: [UInt8]) throws(Failure) {
-        do {
-            try handle.write(contentsOf: Data(bytes))
-        } catch {
-            throw Failure(.other, "can't write \(partial): \(error.localizedDescription)")
+        var written = 0
+        while written < bytes.count {
+            let count = unsafe bytes[written...].withUnsafeBytes { rest in
+                unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+            }
+            guard count >= 0 || errno == EINTR else { throw failure(.other) }
+            written += max(0, count)
         }
     }
 
     /// Gives the file its name, once all of it is on disk; then the name is on disk too.
     func finish() throws(Failure) {
-        do {
-            try handle.synchronize()
-            try handle.close()
-        } catch {
-            throw Failure(.other, "can't write \(partial): \(error.localizedDescription)")
-        }
+        guard fsync(descriptor) == 0 else { throw failure(.other) }
         guard unsafe rename(partial, path) == 0 else { throw Failure(.other, "can't rename \(partial) to \(path)") }
         guard FileBytes.syncName(of: path) else { throw Failure(.other, "can't sync the directory of \(path)") }
     }
 
     /// Deletes the partial file.
-    func discard() {
-        try? handle.close()
-        try? FileManager.default.removeItem(atPath: partial)
+    func discard() { unsafe unlink(partial) }
+
+    /// The failure of the call just made.
+    private func failure(_ code: Failure.Code) -> Failure {
+        Failure(code, "can't write \(partial): \(unsafe String(cString: strerror(errno)))")
     }
 }
