@@ -154,9 +154,13 @@ package final class Ticket {
     }
 
     /// Notes that the answer rests on the record at `position` too; 0 is no record.
-    func rest(on position: Int64) {
-        guard position != 0 else { return }
-        rests = rests == 0...0 ? position...position : min(rests.lowerBound, position)...max(rests.upperBound, position)
+    func rest(on position: Int64) { rests = Self.widened(rests, to: position) }
+
+    /// Returns the positions from the lowest to the highest of `rests` and `position`, where 0 is no record.
+    static func widened(_ rests: ClosedRange<Int64>, to position: Int64) -> ClosedRange<Int64> {
+        if position == 0 { return rests }
+        if rests == 0...0 { return position...position }
+        return min(rests.lowerBound, position)...max(rests.upperBound, position)
     }
 
     /// Notes that the answer rests on no record that has still to become durable.

@@ -113,6 +113,17 @@ struct DeliveryRunTests {
         #expect(throws: Problem.self) { try walk("label=a") }
     }
 
+    @Test(arguments: ["dead", "pending"]) func `a step looks at a bounded number of deliveries`(_ state: String) throws
+    {
+        let ids = try fired("one", 200)
+        if state == "dead" { try bury(ids) }
+        let run = try DeliveryListRun(
+            try Target(Array("/v1/deliveries?state=\(state)&limit=1000".utf8)), siphash: engine.siphash)
+        var steps = 0
+        while case .more = try turn({ (turn: borrowing Turn) in run.step(turn) }) { steps += 1 }
+        #expect(steps == ids.count / (APILimits.examinedPerStep / 2))
+    }
+
     @Test func `events are read a piece at a time, in order`() throws {
         let ids = try fired("tea", 300)
         let details = try details(ids)

@@ -22,6 +22,15 @@ import Testing
         #expect(plain.split(separator: ",").count == 64)
     }
 
+    @Test func `a count of many timers takes several steps, and is answered after the last`() throws {
+        // A step looks at 256 timers with a jitter, or at 4,096 without.
+        let lines = String(repeating: #"{"after":"30s","jitter":"1s"}"# + "\n", count: 300)
+        let made = try server.ask("POST", "/v1/timers/batch", lines, type: "application/x-ndjson")
+        #expect(made.lines.count { $0["status"] == "201" } == 300)
+        let hour = try server.ask("GET", "/v1/stats/due?buckets=1")
+        #expect(hour.text.contains(#""counts":[300],"overdue":0,"later":0"#), "\(hour.text)")
+    }
+
     @Test func `a parameter that can't be is named`() throws {
         for (target, verdict) in [
             ("due?within=2h", "400 invalid-request ?within"), ("due?within=", "400 invalid-request ?within"),

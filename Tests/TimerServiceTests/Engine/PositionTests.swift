@@ -42,6 +42,24 @@ struct PositionTests {
         rig.stop()
     }
 
+    @Test func `a timer is shown as of the newest event, or of its own newest where that is not shown yet`() throws {
+        let rig = try Rig(starts: false)
+        func shown(_ id: String) -> Int64 {
+            rig.engine.turn { (turn: borrowing Turn) in
+                var view = TimerView()
+                if let slot = turn.find(rig.key(id)) { turn.copy(slot, into: &view) }
+                return view.eventID
+            }
+        }
+        let first = try rig.create("a")
+        #expect(shown("a") == first)
+        rig.start()
+        let second = try rig.create("b")
+        try rig.settle()
+        #expect(shown("a") == second && shown("b") == second)
+        rig.stop()
+    }
+
     @Test func `before each batch of a shared log there is room for what settles an append`() throws {
         let rig = try Rig(ContestedLogStore())
         for name in ["a", "b", "c"] {
