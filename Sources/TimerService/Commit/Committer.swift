@@ -132,9 +132,10 @@ final class Committer: Worker, @unchecked Sendable {
 
     /// Takes the step for which `step` has waited.
     private func work() -> Bool {
-        _ = owned.refresh()
         let isStopping = bell.isStopping
+        // The note comes first: in the other order it could be that of a log which is published in between, and be lost.
         bell.takeNote()
+        _ = owned.refresh()
         guard let log = working else { return !isStopping }
         let now = Clocks.monotonic()
         commit(log, at: now, isStopping: isStopping)
