@@ -27,7 +27,7 @@ KEPT = ROOT / ".build/mutants"
 TREE = KEPT / "tree"
 BUILD_SECONDS, TEST_SECONDS = 900, 400
 RIG = "TimerAPITests"
-# The one reads the sources, not what is built; the other starts a PostgreSQL, and looks at its own module alone.
+# TidyTests read the sources, not what is built; PostgresLogTests start a PostgreSQL, and look at their own module alone.
 LEFT_OUT = {"TidyTests", "PostgresLogTests"}
 
 SWAPS = {

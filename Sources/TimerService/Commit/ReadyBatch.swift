@@ -37,8 +37,7 @@ struct ReadyBatch {
                 kind: .kicks, first: firstKick, previous: rows.last?.last ?? previous, epoch: epoch, base: base)
     }
 
-    /// Returns an empty batch with the memory of this one, whose rows are made: fresh memory would have to be
-    /// zeroed.
+    /// Returns an empty batch with the open buffers of this one, whose rows are made: fresh memory would have to be zeroed.
     consuming func emptied() -> ReadyBatch {
         var empty = ReadyBatch()
         swap(&empty.records, &records)

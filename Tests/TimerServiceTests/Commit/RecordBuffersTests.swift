@@ -53,8 +53,7 @@ struct RecordBuffersTests {
             write(UInt64(tag), of: 20_000, to: &batch.kicks.open)
             batch.countKick()
         }
-        let kickBuffers = batch.kicks.full.count
-        #expect(kickBuffers == 2)
+        #expect(batch.kicks.full.count == 2)
         var ready = ReadyBatch()
         batch.move(into: &ready)
         #expect(batch.isEmpty && batch.byteCount == 0)
