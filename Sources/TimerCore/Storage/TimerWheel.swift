@@ -3,9 +3,8 @@
 ///
 /// A slot is a chain of chunks of plain entries. Cancelling is lazy: an entry whose timer is no longer armed with its
 /// generation is dropped when it is next touched, and a sweep touches them once they outnumber the live. Every call
-/// touches at most the number of entries it is given, however many share a slot: a slot that is being emptied is "in
-/// transit" between calls, and a slot that is being swept is kept beside it, so that due entries need not wait for a
-/// sweep.
+/// touches a bounded number of entries, however many share a slot: a slot that is being emptied is "in transit" between
+/// calls, and a slot that is being swept is kept beside it, so that due entries need not wait for a sweep.
 struct TimerWheel: ~Copyable {
     /// One arming of one timer.
     struct Entry: BitwiseCopyable, Equatable {
@@ -50,6 +49,9 @@ struct TimerWheel: ~Copyable {
     private static let none: Int32 = -1
     /// The excess of dead entries over live ones below which a sweep is not worth it.
     private static let sweepThreshold = 4096
+    /// The entries that a sweep looks at for one of the budget: it only looks whether each is still armed, and a call
+    /// that looked at few would soon be followed by the next.
+    private static let sweptPerTouch = 16
 
     private var entries = PagedStorage<Entry>(pageShift: 14, fill: Entry(due: 0, slot: 0, generation: 0))
     private var chunks = PagedStorage<Chunk>(pageShift: 10, fill: Chunk(next: -1, count: 0))
@@ -144,7 +146,8 @@ struct TimerWheel: ~Copyable {
     /// Hands out what is due at or before `now`, in due order, and moves the wheel there.
     ///
     /// - Parameters:
-    ///   - budget: the most entries to touch, less those touched on return; a due entry counts as its weight.
+    ///   - budget: the most entries to touch, less those touched on return; a due entry counts as its weight, and
+    ///     sixteen that are swept as one.
     ///   - due: the list to which live due entries are appended, sorted by due instant and slot within each slot's
     ///     piece.
     ///   - armed: the timers, which know whether one is still armed with an entry.
@@ -230,12 +233,14 @@ struct TimerWheel: ~Copyable {
         freeChunk = Int32(chunk)
     }
 
-    /// Drops the dead entries of one slot and puts the live ones back, with at most half of the budget.
+    /// Drops the dead entries of one slot and puts the live ones back, with at most half of the budget, each unit of
+    /// which pays for several entries.
     private mutating func sweep<Armed>(_ budget: inout Int, armed: borrowing Armed)
     where Armed: ArmedTimers & ~Copyable {
         if swept.isEmpty { beginSweep() }
-        var share = max(0, (budget + 1) / 2)
-        budget -= share
+        let half = max(0, (budget + 1) / 2)
+        budget -= half
+        var share = half * Self.sweptPerTouch
         while !swept.isEmpty {
             let chunk = Int(swept.head)
             while swept.taken < chunks[chunk].count {
@@ -250,7 +255,7 @@ struct TimerWheel: ~Copyable {
             swept.taken = 0
             release(chunk)
         }
-        budget += share
+        budget += share / Self.sweptPerTouch
         swept = Chain()
     }
 
