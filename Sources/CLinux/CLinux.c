@@ -5,15 +5,33 @@
 #include <sched.h>
 #include <string.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int clinux_accept(int listener, void *peer, unsigned int room) {
   return accept4(listener, peer, &room, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+static int find_identity(int descriptor, const char *path, int flags, struct clinux_identity *identity) {
+  struct statx found;
+  if (statx(descriptor, path, flags, STATX_INO, &found) != 0) return -1;
+  identity->device = (uint64_t)found.stx_dev_major << 32 | found.stx_dev_minor;
+  identity->inode = found.stx_ino;
+  return 0;
+}
+
+int clinux_path_identity(const char *path, int follows_link, struct clinux_identity *identity) {
+  return find_identity(AT_FDCWD, path, follows_link ? 0 : AT_SYMLINK_NOFOLLOW, identity);
+}
+
+int clinux_descriptor_identity(int descriptor, struct clinux_identity *identity) {
+  return find_identity(descriptor, "", AT_EMPTY_PATH, identity);
 }
 
 int clinux_epoll_set(int epoll, int fd, uint32_t events, uint64_t tag, int modify) {

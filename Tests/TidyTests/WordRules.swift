@@ -35,6 +35,7 @@ enum WordRules {
             "Platform/Clocks.swift": "the kernel fills in a timespec",
             "Platform/Epoll.swift": "the kernel fills in an array of events, and counters",
             "Platform/FileBytes.swift": "the kernel reads into an array, and writes from one",
+            "Platform/FileIdentity.swift": "the kernel fills in a file's identity",
             "Platform/KernelRandom.swift": "the kernel fills an array",
             "Platform/Lock.swift": "POSIX wants a mutex at an address that never changes",
             "Platform/NameLookup.swift": "walks the C library's list of addresses, and binds a socket to one",

@@ -1,4 +1,4 @@
-// What Swift's Glibc module lacks of Linux: variadic calls, epoll, eventfd, timerfd, CRC-32C.
+// What Swift's Glibc module lacks of Linux: variadic calls, epoll, eventfd, timerfd, statx, CRC-32C.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +26,18 @@ int clinux_timerfd_set(int fd, int64_t ns, int cancel_on_set);
 /// Accepts a connection, whose socket does not block and is closed on exec. Returns it, or -1 with errno. `peer` has room for
 /// any address.
 int clinux_accept(int listener, void *peer, unsigned int room);
+
+/// The device and the inode that a file lies in.
+struct clinux_identity {
+  uint64_t device;
+  uint64_t inode;
+};
+
+/// Sets `identity` to that of the file named `path`, or of the link where it is one and `follows_link` is 0. Returns 0, or -1
+/// with errno.
+int clinux_path_identity(const char *path, int follows_link, struct clinux_identity *identity);
+/// Sets `identity` to that of the open file. Returns 0, or -1 with errno.
+int clinux_descriptor_identity(int descriptor, struct clinux_identity *identity);
 
 /// Names the calling thread, at most 15 bytes.
 void clinux_name_thread(const char *name);

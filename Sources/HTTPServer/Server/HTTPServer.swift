@@ -18,7 +18,7 @@ public final class HTTPServer: Sendable {
     private let quota: SocketQuota
     private let tls: Published<TLSContext?>
     private let phase = ServerPhase()
-    private let files: [(path: String, identity: ListeningSocket.FileIdentity?)]
+    private let files: [(path: String, identity: FileIdentity?)]
     private let threads = Guarded(Threads())
 
     /// Binds every listener; connections wait until `start`.
@@ -57,7 +57,7 @@ public final class HTTPServer: Sendable {
         self.loops = loops
         self.tls = tls
         var bound: [BoundAddress] = []
-        var files: [(String, ListeningSocket.FileIdentity?)] = []
+        var files: [(String, FileIdentity?)] = []
         do throws(ListenError) {
             if let guests = try configuration.guests?.makeGuests(on: loops) {
                 for (loop, guest) in zip(loops, guests) { loop.guest = guest }

@@ -2,6 +2,7 @@
 // compiler loads first.
 import CMicroHTTPD
 import Glibc
+import Platform
 
 /// A socket that listens. Its owner has to close it.
 package struct ListeningSocket {
@@ -12,11 +13,6 @@ package struct ListeningSocket {
     package let bound: BoundAddress
     /// The identity of a Unix socket's file, so that only this file is removed at the end.
     let file: FileIdentity?
-
-    struct FileIdentity: Sendable, Equatable {
-        let device: UInt64
-        let inode: UInt64
-    }
 
     /// The most connections that wait in the kernel to be accepted.
     private static let backlog: Int32 = 4096
@@ -87,7 +83,7 @@ package struct ListeningSocket {
         let descriptor = try make(AF_UNIX, name)
         // No client can connect before the socket listens, and from then on only its owner may.
         var problem = unsafe withAddress(path) { address, length in unsafe bind(descriptor, address, length) }
-        let file = problem == 0 ? identity(path) : nil
+        let file = problem == 0 ? FileIdentity(path, followsLink: false) : nil
         if problem == 0, unsafe chmod(path, 0o600) != 0 { problem = errno }
         if problem == 0, listen(descriptor, backlog) != 0 { problem = errno }
         guard problem == 0 else {
@@ -115,13 +111,7 @@ package struct ListeningSocket {
 
     /// Removes the socket file at `path` if it is still `file`.
     static func remove(_ path: String, _ file: FileIdentity?) {
-        if file != nil, identity(path) == file { unsafe unlink(path) }
-    }
-
-    private static func identity(_ path: String) -> FileIdentity? {
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0 else { return nil }
-        return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        if file != nil, FileIdentity(path, followsLink: false) == file { unsafe unlink(path) }
     }
 
     private static func make(_ family: Int32, _ name: String) throws(ListenError) -> Int32 {

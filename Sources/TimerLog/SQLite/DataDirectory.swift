@@ -60,12 +60,6 @@ struct DataDirectory {
         return false
     }
 
-    /// Returns the identity of the file that is named `file` now; nil when there is none.
-    func identity(_ file: String) -> FileIdentity? {
-        var status = stat()
-        return unsafe stat(file, &status) == 0 ? FileIdentity(status) : nil
-    }
-
     /// Returns the bytes of the file at `file`; 0 when there is none.
     func size(_ file: String) -> Int {
         var status = stat()
@@ -132,22 +126,9 @@ public final class DirectoryLock: Sendable {
 
     /// Whether the lock file in `directory` is still the one that is locked: else another process may lock it too.
     func holds(_ directory: DataDirectory) -> Bool {
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { return false }
-        return directory.identity(directory.lock) == FileIdentity(status)
+        guard let held = FileIdentity(descriptor: descriptor) else { return false }
+        return FileIdentity(directory.lock) == held
     }
 
     deinit { close(descriptor) }
-}
-
-/// The identity of a file, whatever its name is by now.
-struct FileIdentity: Equatable {
-    private let device: UInt64
-    private let inode: UInt64
-
-    /// Makes the identity of the file that `status` describes.
-    init(_ status: stat) {
-        device = UInt64(status.st_dev)
-        inode = UInt64(status.st_ino)
-    }
 }

@@ -73,7 +73,7 @@ final class LogWriter {
             epoch: meta.epoch, last: try LogWriter.verifyNewest(connection), secret: meta.secret,
             branchedAt: meta.branchedAt)
         if let known, known.secret != head.secret || known.last > head.last { throw directory.missingError(path) }
-        files = [path, directory.wal].map { ($0, directory.identity($0)) }
+        files = [path, directory.wal].map { ($0, FileIdentity($0)) }
         self.directory = directory
         self.connection = connection
         self.tuning = tuning
@@ -107,7 +107,7 @@ final class LogWriter {
         switch ending {
         case .committed:
             // A commit into files that the next start does not find is not durable.
-            if let gone = files.first(where: { directory.identity($0.path) != $0.identity }) {
+            if let gone = files.first(where: { FileIdentity($0.path) != $0.identity }) {
                 let error = directory.missingError(gone.path)
                 failure = error
                 return .unknown(error)
