@@ -207,11 +207,9 @@ public enum RecordCodec {
     /// Verifies the checksum of the record whose body is `body`, and decodes it in place: a recovery decodes
     /// millions of records.
     ///
-    /// - Parameter position: the record's position.
+    /// - Parameter record: a record of which nothing but the position is set.
     /// - Returns: false when the record is damaged; `record` then means nothing.
-    static func decode(
-        _ bytes: Span<UInt8>, _ body: Range<Int>, position: Int64, into record: inout LogRecord
-    ) -> Bool {
+    static func decode(_ bytes: Span<UInt8>, _ body: Range<Int>, into record: inout LogRecord) -> Bool {
         // A number that does not end in this record must not be read on into the next one.
         let bytes = bytes.extracting(0..<body.upperBound)
         var offset = body.lowerBound - 4
@@ -219,7 +217,6 @@ public enum RecordCodec {
             UInt32(stored) == checksum(bytes, body),
             let kind = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) })
         else { return false }
-        record = LogRecord(position: position)
         record.body = body
         return content(bytes, body, &offset, kind, into: &record)
     }

@@ -88,6 +88,34 @@ public enum BatchRows {
     public static func read(
         _ row: LogRow, _ body: (LogRecord) throws(StoreError) -> Bool
     ) throws(StoreError) -> BatchHeader {
+        try walk(row) { (bytes, range, position) throws(StoreError) in
+            var record = LogRecord(position: position)
+            guard RecordCodec.decode(bytes, range, into: &record) else { throw damaged(position) }
+            return try body(record)
+        }
+    }
+
+    /// Appends the records of a row to `records`, up to the first that is damaged. Each is decoded where it stays: a
+    /// recovery has millions of them.
+    ///
+    /// - Throws: like `read`.
+    static func read(_ row: LogRow, into records: inout [LogRecord]) throws(StoreError) -> BatchHeader {
+        try walk(row) { (bytes, range, position) throws(StoreError) in
+            records.append(LogRecord(position: position))
+            if RecordCodec.decode(bytes, range, into: &records[records.count - 1]) { return true }
+            records.removeLast()
+            throw damaged(position)
+        }
+    }
+
+    private static func damaged(_ position: Int64) -> StoreError {
+        StoreError(.damaged, "the record at position \(position) is damaged")
+    }
+
+    /// Passes the range and the position of each record of a row to `body`, in order, until `body` returns false.
+    private static func walk(
+        _ row: LogRow, _ body: (Span<UInt8>, Range<Int>, Int64) throws(StoreError) -> Bool
+    ) throws(StoreError) -> BatchHeader {
         let bytes = row.data.span
         if let format = BatchHeader.newerFormat(bytes) {
             let what = "the row at position \(row.first) has format \(format), written by a newer timerd"
@@ -100,13 +128,10 @@ public enum BatchRows {
             throw StoreError(.damaged, "the row at position \(row.first) has a damaged or newer head")
         }
         var offset = BatchHeader.count
-        var record = LogRecord(position: row.first)
         for index in 0..<header.records {
             let position = row.first + Int64(index)
-            guard let range = RecordCodec.body(bytes, at: offset),
-                RecordCodec.decode(bytes, range, position: position, into: &record)
-            else { throw StoreError(.damaged, "the record at position \(position) is damaged") }
-            guard try body(record) else { return header }
+            guard let range = RecordCodec.body(bytes, at: offset) else { throw damaged(position) }
+            guard try body(bytes, range, position) else { return header }
             offset = range.upperBound
         }
         guard offset == bytes.count else {
@@ -141,7 +166,7 @@ public struct RowRecords: Sendable {
     public func record(at position: Int64) -> LogRecord? {
         guard let index = row.index(of: position), index < bodies.count else { return nil }
         var record = LogRecord(position: position)
-        let isSound = RecordCodec.decode(row.data.span, bodies[index], position: position, into: &record)
+        let isSound = RecordCodec.decode(row.data.span, bodies[index], into: &record)
         return isSound ? record : nil
     }
 

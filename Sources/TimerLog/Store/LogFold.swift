@@ -89,8 +89,8 @@ public struct LogFold: ~Copyable {
         try chain.check(row)
         if deletedThrough == nil { deletedThrough = row.previous }
         if oldest == nil { oldest = row.first }
-        let records = decoded.records.span
-        for index in records.indices where !apply(records[index], row) {
+        let records = decoded.records
+        for index in records.indices where !apply(index, of: records, row) {
             let orphan = records[index].position
             throw StoreError(.damaged, "the record at position \(orphan) is about a timer that no record defines")
         }
@@ -101,45 +101,32 @@ public struct LogFold: ~Copyable {
         self.records += header.records
     }
 
-    private mutating func apply(_ record: LogRecord, _ row: LogRow) -> Bool {
-        let definition = row.data.span.extracting(record.definition)
-        switch record.content {
-        case .event(.deleted, _, _):
-            scheduler.foldDeletion(
-                prefix: definition, version: record.progress.version, position: record.position)
-            if record.owesDelivery { scheduler.foldOwed(record.position, definition: definition) }
-            return true
-        case .event where record.outcome != nil:
-            guard let outcome = record.outcome else { return false }
-            scheduler.fold(outcome, definition: definition, at: record.at, position: record.position)
-            return true
+    /// Applies the record at `index`, whose members are read where they are: a copy of a record is large.
+    private mutating func apply(_ index: Int, of records: [LogRecord], _ row: LogRow) -> Bool {
+        let definition = row.data.span.extracting(records[index].definition)
+        switch records[index].content {
         case .event(let type, _, _):
-            // A timer whose definition is not stored was deleted later on: rows are deleted only when nothing live
-            // needs them.
-            let isKnown = scheduler.fold(
-                definition: definition, isWhole: record.isWhole, isCreation: type == .created,
-                progress: record.progress, kicks: record.kicks, position: record.position, lastEvent: record.position)
-            if isKnown, record.owesDelivery { scheduler.foldOwed(record.position, definition: definition) }
-            return isKnown || record.previous != 0
+            return apply(type, index, of: records, definition)
         case .snapshot(let lastEvent):
             return scheduler.fold(
-                definition: definition, isWhole: true, progress: record.progress, kicks: record.kicks,
-                position: record.position, lastEvent: lastEvent)
+                definition: definition, isWhole: true, progress: records[index].progress, kicks: records[index].kicks,
+                position: records[index].position, lastEvent: lastEvent)
         case .kick(let hash, let base):
-            guard let kicks = record.kicks else { return false }
+            guard let kicks = records[index].kicks else { return false }
             scheduler.foldKick(
-                hash: hash, base: base, progress: record.progress, kicks: kicks, position: record.position)
+                hash: hash, base: base, progress: records[index].progress, kicks: kicks,
+                position: records[index].position)
             return true
         case .answer(let answer):
-            answers.append(AnswerPlace(answer, position: record.position))
+            answers.append(AnswerPlace(answer, position: records[index].position))
             return true
         case .delivery(let delivery, let event):
             scheduler.foldDelivery(
                 delivery, definition: definition, progress: event.map { ($0.progress, $0.kicks) },
-                position: record.position)
+                position: records[index].position)
             return true
         case .will(let takesDeliveries):
-            let will = DeliveryWill(position: record.position, takesDeliveries: takesDeliveries)
+            let will = DeliveryWill(position: records[index].position, takesDeliveries: takesDeliveries)
             scheduler.foldWill(will, definition: definition)
             return true
         case .condensed:
@@ -169,6 +156,29 @@ public struct LogFold: ~Copyable {
             scheduler.foldVersionFloor(version)
             return true
         }
+    }
+
+    /// Applies the event at `index`, whose timer has `definition`.
+    private mutating func apply(
+        _ type: EventType, _ index: Int, of records: [LogRecord], _ definition: Span<UInt8>
+    ) -> Bool {
+        let position = records[index].position
+        if type == .deleted {
+            scheduler.foldDeletion(prefix: definition, version: records[index].progress.version, position: position)
+            if records[index].owesDelivery { scheduler.foldOwed(position, definition: definition) }
+            return true
+        }
+        if let outcome = records[index].outcome {
+            scheduler.fold(outcome, definition: definition, at: records[index].at, position: position)
+            return true
+        }
+        // A timer whose definition is not stored was deleted later on: rows are deleted only when nothing live
+        // needs them.
+        let isKnown = scheduler.fold(
+            definition: definition, isWhole: records[index].isWhole, isCreation: type == .created,
+            progress: records[index].progress, kicks: records[index].kicks, position: position, lastEvent: position)
+        if isKnown, records[index].owesDelivery { scheduler.foldOwed(position, definition: definition) }
+        return isKnown || records[index].previous != 0
     }
 
     /// Returns the answers found since the last call, in log order, and drops them.

@@ -68,11 +68,7 @@ public struct DecodedRow: Sendable {
         let distance = max(0, row.last &- row.first)
         records.reserveCapacity(min(Int(distance), row.data.count / RecordCodec.frameCount) + 1)
         do throws(StoreError) {
-            header = .success(
-                try BatchRows.read(row) { record in
-                    records.append(record)
-                    return true
-                })
+            header = .success(try BatchRows.read(row, into: &records))
         } catch {
             header = .failure(error)
         }
