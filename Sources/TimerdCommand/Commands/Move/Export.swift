@@ -165,12 +165,16 @@ final class ExportFile {
     /// Gives the file its name, once all of it is on disk; then the name is on disk too.
     func finish() throws(Failure) {
         guard fsync(descriptor) == 0 else { throw failure(.other) }
+        guard isNamed else { throw Failure(.other, "\(partial) is another export's by now") }
         guard unsafe rename(partial, path) == 0 else { throw Failure(.other, "can't rename \(partial) to \(path)") }
         guard FileBytes.syncName(of: path) else { throw Failure(.other, "can't sync the directory of \(path)") }
     }
 
     /// Deletes the partial file.
-    func discard() { unsafe unlink(partial) }
+    func discard() { if isNamed { unsafe unlink(partial) } }
+
+    /// Whether the partial file still has its name, which another export to the same file takes over.
+    private var isNamed: Bool { FileIdentity(partial, followsLink: false) == FileIdentity(descriptor: descriptor) }
 
     /// The failure of the call just made.
     private func failure(_ code: Failure.Code) -> Failure {
