@@ -72,6 +72,16 @@ struct ListenTests {
         #expect(addresses.allSatisfy { $0.port != 0 })
     }
 
+    @Test(arguments: [1, 3])
+    func `a passed socket is there once for each loop`(loops: Int) throws {
+        let opened = try ListeningSocket.open(.tcp(host: "127.0.0.1", port: 0), index: 0, loops: 1)
+        let passed = PassedSocket(descriptor: opened[0].descriptor)
+        let sockets = try ListeningSocket.adopt(passed, index: 0, loops: loops)
+        defer { for socket in sockets { close(socket.descriptor) } }
+        #expect(sockets.count == loops)
+        #expect(Set(sockets.map(\.descriptor)).count == loops)
+    }
+
     @Test(arguments: [1, 2])
     func `a port in use is refused`(loops: Int) throws {
         let server = try TestServer(loops: loops)
