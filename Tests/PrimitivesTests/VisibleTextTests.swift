@@ -3,8 +3,8 @@ import Testing
 
 struct VisibleTextTests {
     @Test(arguments: [
-        "\u{0}", "\u{7}", "\u{1b}", "\u{7f}", "\u{9b}", "\u{61c}", "\u{200e}", "\u{200f}", "\u{202a}", "\u{202e}",
-        "\u{2066}", "\u{2069}",
+        "\u{0}", "\u{7}", "\u{1b}", "\u{1f}", "\u{7f}", "\u{9b}", "\u{9f}", "\u{61c}", "\u{200e}", "\u{200f}",
+        "\u{202a}", "\u{202e}", "\u{2066}", "\u{2069}",
     ])
     func `what steers a terminal or turns its text becomes a space`(control: String) {
         #expect(VisibleText.replacingControls(in: "tea\(control)pot") == "tea pot")
@@ -18,7 +18,9 @@ struct VisibleTextTests {
         #expect(VisibleText.hasControls(text) == hasControls)
     }
 
-    @Test(arguments: ["tea", "é", "e\u{301}", "茶", "שלום", "👩‍🚀", "a\u{200d}b", "\u{a0}", "\u{2065}", "\u{202f}", ""])
+    @Test(arguments: [
+        "tea", "~", "é", "e\u{301}", "茶", "שלום", "👩‍🚀", "a\u{200d}b", "\u{a0}", "\u{2065}", "\u{202f}", "",
+    ])
     func `what is shown stays`(text: String) {
         #expect(Array(VisibleText.replacingControls(in: text).unicodeScalars) == Array(text.unicodeScalars))
     }
