@@ -128,6 +128,18 @@ struct LimitTests {
         #expect(server.settles(bodyBytes: 0))
     }
 
+    @Test func `a body that is refused is not held while the rest of it comes`() throws {
+        let server = try TestServer(bodyLimit: 250_000) { $0.drainBodyBytes = 300_000 }
+        let client = server.client()
+        client.send("POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n493e0\r\n")
+        client.send([UInt8](repeating: 0x61, count: 200_000))
+        #expect(server.settles(bodyBytes: 200_000))
+        client.send([UInt8](repeating: 0x61, count: 99_999))
+        #expect(server.settles(bodyBytes: 0))
+        client.send("a\r\n0\r\n\r\n")
+        #expect(client.answer()?.status == 413)
+    }
+
     @Test func `a larger answer is counted until it is read or its reader has gone`() throws {
         let server = try TestServer()
         let client = server.client()

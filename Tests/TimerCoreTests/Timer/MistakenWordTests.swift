@@ -5,7 +5,7 @@ struct MistakenWordTests {
     @Test(arguments: [
         ("pause", TimerCommand.suspend), ("Pause", .suspend), ("unpause", .resume), ("continue", .resume),
         ("start", .activate),
-        ("stop", .cancel), ("reset", .reschedule), ("trigger", .fire), ("ping", .kick),
+        ("stop", .cancel), ("reset", .reschedule), ("trigger", .fire), ("run", .fire), ("ping", .kick),
     ])
     func `a usual mistake is known`(word: String, command: TimerCommand) {
         #expect(MistakenWord.command(meantBy: word) == command)
