@@ -12,6 +12,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 int clinux_accept(int listener, void *peer, unsigned int room) {
@@ -20,9 +21,16 @@ int clinux_accept(int listener, void *peer, unsigned int room) {
 
 static int find_identity(int descriptor, const char *path, int flags, struct clinux_identity *identity) {
   struct statx found;
-  if (statx(descriptor, path, flags, STATX_INO, &found) != 0) return -1;
-  identity->device = (uint64_t)found.stx_dev_major << 32 | found.stx_dev_minor;
-  identity->inode = found.stx_ino;
+  if (statx(descriptor, path, flags, STATX_INO, &found) == 0) {
+    identity->device = makedev(found.stx_dev_major, found.stx_dev_minor);
+    identity->inode = found.stx_ino;
+    return 0;
+  }
+  // The sandboxes of older container runtimes know no statx, and refuse it.
+  struct stat older;
+  if (fstatat(descriptor, path, &older, flags) != 0) return -1;
+  identity->device = older.st_dev;
+  identity->inode = older.st_ino;
   return 0;
 }
 

@@ -56,8 +56,8 @@ struct TimerWheel: ~Copyable {
     private var entries = PagedStorage<Entry>(pageShift: 14, fill: Entry(due: 0, slot: 0, generation: 0))
     private var chunks = PagedStorage<Chunk>(pageShift: 10, fill: Chunk(next: -1, count: 0))
     private var freeChunk = TimerWheel.none
-    /// The first chunk and the earliest instant of each slot; empty until the first entry comes, as each partition
-    /// has three wheels and may be empty.
+    /// The first chunk and the earliest instant of each slot; empty until the first entry comes, as most servers
+    /// leave one of their three wheels empty.
     private var heads: [Int32] = []
     private var earliest: [Int64] = []
     private var occupied = [UInt64](repeating: 0, count: TimerWheel.levels)
