@@ -6,9 +6,11 @@ import instructions
 
 
 @pytest.mark.parametrize("before, now, found", [
-    ({"a": 1000}, {"a": 1100}, []),
-    ({"a": 1000}, {"a": 1101}, ["a takes 1,101 instructions, 10 % more than 1,000"]),
-    ({"a": 1000, "b": 10}, {"a": 1000, "b": 20}, ["b takes 20 instructions, 100 % more than 10"]),
+    ({"a": 1000}, {"a": 1030}, []),
+    ({"a": 1000}, {"a": 1031}, ["a takes 1,031 instructions, 3.1 % more than 1,000"]),
+    ({"server.get": 1000}, {"server.get": 1100}, []),
+    ({"server.get": 1000}, {"server.get": 1101}, ["server.get takes 1,101 instructions, 10.1 % more than 1,000"]),
+    ({"a": 1000, "b": 10}, {"a": 1000, "b": 20}, ["b takes 20 instructions, 100.0 % more than 10"]),
     ({"a": 1000}, {"a": 1}, []),
     ({}, {"a": 1}, ["a is not among the kept figures"]),
     ({"a": 1}, {}, ["a is kept, but no benchmark"]),
