@@ -14,10 +14,11 @@ OF_NODES = {"kill": 20, "kill the taker": 6, "kill all": 2, "stop": 14, "term": 
 OF_DATABASE = {"restart fast": 8, "restart immediate": 10, "stop database": 6, "end backends": 8}
 OF_LINKS = {"cut": 8, "refuse": 6, "tear": 10, "delay": 6, "hold": 8}
 # In network namespaces, where links are real: of the network, and of the nodes' calendars.
-OF_NETWORK = {"cut both": 8, "cut up": 6, "cut down": 6, "isolate": 6, "isolate database": 3, "promote": 6}
+OF_NETWORK = {"cut both": 8, "cut up": 6, "cut down": 6, "isolate": 6, "isolate database": 3, "promote": 6,
+              "kill with the primary": 4}
 OF_CLOCKS = {"step": 10, "offset": 4}
 DELAYS = (0.01, 0.1, 1.0)
-ALONE = {*OF_NODES, *OF_CLOCKS, "promote", "isolate database"}
+ALONE = {*OF_NODES, *OF_CLOCKS, "promote", "kill with the primary", "isolate database"}
 AT_ONCE = 0.3  # how often two faults come at once, of those that may
 
 # One fault: its name, and its dice, so that what two at once draw does not depend on which goes first.
@@ -214,6 +215,14 @@ class Faults:
     async def _promote(self, dice):
         self._note("promote", self.links.name_of(self.database.primary))
         await asyncio.to_thread(self.database.promote, dice.choice(("kill", "immediate", "fast")))
+
+    async def _kill_with_the_primary(self, dice):
+        """The owner and the primary die together, as on one machine that has both."""
+        owner = await self.owner() or self.nodes[0]
+        self._killed("kill with the primary", owner, True)
+        await asyncio.to_thread(self.database.promote, "kill")
+        await asyncio.sleep(dice.choice((0, dice.uniform(0, 3))))
+        owner.begin()
 
     # The calendars of the nodes.
 
