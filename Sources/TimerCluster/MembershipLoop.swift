@@ -191,7 +191,7 @@ public final class MembershipLoop: Sendable {
         while true {
             switch nextCall(queue) {
             case .call(let call):
-                let answer = call.reporting(host.followed).perform(on: directory)
+                let answer = call.reporting(host.memory).perform(on: directory)
                 change { $0.answered(call, answer, at: $1) }
             case .time: change { $0.wake(at: $1) }
             case .stop: return
@@ -244,8 +244,8 @@ public protocol LogHost: AnyObject, Sendable {
     /// - Parameter patience: nanoseconds for which deliveries and streams under way are waited for at most.
     /// - Returns: position beyond which nothing was given out and shown; nil where the host has no log.
     func release(patience: Int64) -> Int64?
-    /// The position that the next beat reports: see `ClusterNode.followed`.
-    var followed: Int64? { get }
+    /// How much of the log the node holds in memory, as the next beat reports it.
+    var memory: LogMemory { get }
     /// Notes where the log of another node ends. Returns at once.
     func read(through end: Int64)
     /// Reports an event to the operator.

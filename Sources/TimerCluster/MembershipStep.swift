@@ -53,10 +53,10 @@ public struct DirectoryCall: Sendable, Equatable {
         }
     }
 
-    /// Returns the call as it is sent: a beat reports the position up to which the node holds the log in memory.
-    public func reporting(_ followed: Int64?) -> DirectoryCall {
+    /// Returns the call as it is sent: a beat reports how much of the log the node holds in memory.
+    public func reporting(_ memory: LogMemory) -> DirectoryCall {
         guard case .beat(var beat) = request else { return self }
-        beat.followed = followed
+        beat.memory = memory
         var call = self
         call.request = .beat(beat)
         return call

@@ -81,15 +81,19 @@ def test_the_figure_is_bad_where_a_standby_could_not_take_over(page, server):
     page.until(lambda: page.run("return cluster.json === null"), told="the page goes on to ask")
 
     def shown(*nodes):
-        """The figure for nodes, each in words: its name, its role or its lag, and whether it leaves."""
-        listed = [{"session": name, "url": f"http://{name}", "role": "owner" if state == "owner" else "standby", "skewUs": 0,
-                   "lag": state if state[0].isdigit() else None, "leaving": bool(more)}
-                  for name, state, *more in map(str.split, nodes)]
+        """The figure for nodes, each in words: its name; its role, its lag or what it has in memory; and whether it leaves."""
+        listed = []
+        for name, state, *more in map(str.split, nodes):
+            role, memory, lag = ("owner", None, None) if state == "owner" else \
+                ("standby", "warm", state) if state[0].isdigit() else ("standby", state, None)
+            listed.append({"session": name, "url": f"http://{name}", "role": role, "memory": memory, "lag": lag, "skewUs": 0,
+                           "leaving": bool(more)})
         page.run("cluster.json = {session: 'a', owner: {}, nodes: arguments[0]}; cluster.render()", listed)
         return figure(page)
 
     assert shown("a owner", "b 2s", "c 150ms") == "1 owner, 2 standbys lag 2.0s"
     assert shown("a owner", "b 2s1ms", "c cold") == "1 owner, 2 standbys, 1 cold lag 2.0s!"
+    assert shown("a owner", "b 2s", "c warming") == "1 owner, 2 standbys, 1 warming lag 2.0s!"
     assert shown("a owner", "b 1m5s", "c 0s") == "1 owner, 2 standbys lag 1m 05s!"
     assert shown("a 0s", "b 0s", "c 0s") == "no owner, 3 standbys lag 0.0s!"
     assert shown("a owner", "b 0s") == "1 owner, 1 standby, 1 missing lag 0.0s!"

@@ -48,7 +48,7 @@ package final class MemoryDirectory: ClusterDirectory {
                 entry.node.beat += 1
                 entry.node.skew = beat.skew
                 entry.node.isLeaving = beat.isLeaving
-                entry.node.followed = beat.followed
+                entry.node.memory = beat.memory
                 entry.promised = max(entry.promised, beat.promised)
                 state.entries[beat.session] = entry
             }

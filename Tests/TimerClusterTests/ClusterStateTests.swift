@@ -26,9 +26,9 @@ struct ClusterStateTests {
 
     @Test func `of nodes that stay one that holds the timers in memory comes first`() {
         var nodes = Self.nodes
-        nodes[2].followed = 5
+        nodes[2].memory = .through(5)
         #expect(clusterState(nodes, owner: 999).plannedOwner == 17)
-        nodes[0].followed = 7
+        nodes[0].memory = .through(7)
         #expect(clusterState(nodes, owner: 999).plannedOwner == 17)
         nodes[2].isLeaving = true
         #expect(clusterState(nodes, owner: 999).plannedOwner == 3)

@@ -29,7 +29,7 @@ struct HandOverTests {
     /// Hands the log of `bench` over up to the step `release`.
     private func release(_ bench: inout MembershipBench) throws {
         bench.sort(bench.membership.handOver(to: nil, patience: 7_000_000_000, at: bench.now))
-        bench.others[0].followed = 100
+        bench.others[0].memory = .through(100)
         bench.settle()
         beat(&bench)
         try #require(bench.steps.contains { if case .release = $0 { true } else { false } })
@@ -52,12 +52,12 @@ struct HandOverTests {
         #expect(bench.isLeaving && !bench.steps.contains { if case .release = $0 { true } else { false } })
         // Rows that come meanwhile need not be read before.
         bench.end = 130
-        bench.others[0].followed = 99
+        bench.others[0].memory = .through(99)
         let before = bench.now.boottime
         beat(&bench)
         #expect(bench.now.boottime - before == bench.timing.handOverInterval)
         #expect(!bench.steps.contains { if case .release = $0 { true } else { false } })
-        bench.others[0].followed = 100
+        bench.others[0].memory = .through(100)
         beat(&bench)
         #expect(bench.steps.contains { if case .release = $0 { true } else { false } } && bench.calls.isEmpty)
         let epoch = bench.owner.epoch
@@ -121,7 +121,7 @@ struct HandOverTests {
         #expect(outcome() == .refused(.nobodyFit) && outcome(Self.url) == .refused(.nobodyFit))
         #expect(outcome("http://nowhere") == .refused(.unknownServer))
         #expect(outcome("http://b") == .refused(.isOwner))
-        bench.others[0].followed = 90
+        bench.others[0].memory = .through(90)
         bench.others[0].isLeaving = true
         bench.sleep()
         bench.settle()
@@ -173,7 +173,7 @@ struct HandOverTests {
         bench.sort(bench.membership.handOver(to: nil, patience: 100_000_000, at: bench.now))
         let began = bench.now.boottime
         bench.settle()
-        bench.others[0].followed = 100
+        bench.others[0].memory = .through(100)
         beat(&bench)
         let left = 100_000_000 - (bench.now.boottime - began)
         #expect(bench.steps.contains(.release(patience: left)) && left < 100_000_000)
@@ -193,7 +193,7 @@ struct HandOverTests {
             bench.settle()
             if isReleasing { beat(&bench) }
             bench.others[0].isLeaving = true
-            bench.others[1].followed = 100
+            bench.others[1].memory = .through(100)
             beat(&bench)
             beat(&bench)
             if isReleasing || named == nil { released(&bench) }
@@ -289,7 +289,7 @@ struct StandbyLagTests {
         bench.others = [MembershipBench.node(17, "http://c", followed: 90)]
         func behind(_ end: Int64, _ followed: Int64?) -> Int64? {
             bench.end = end
-            bench.others[0].followed = followed
+            bench.others[0].memory = followed.map { .through($0) } ?? .cold
             bench.others[0].beat += 1
             bench.sleep()
             bench.settle()

@@ -43,7 +43,7 @@ const cluster = {
     nodes.forEach((node, index) => {
       const [, role, lag, skew] = body.rows[index].cells;
       write(role, node.leaving ? "leaves" : node.role === "owner" ? "serves" : "stands by");
-      write(lag, node.role === "owner" ? "" : node.lag ?? "cold");
+      write(lag, node.role === "owner" ? "" : node.lag ?? node.memory);
       write(skew, this.skewText(node.skewUs));
     });
   },
@@ -62,10 +62,10 @@ const cluster = {
     const standbys = nodes.filter(node => node.role !== "owner");
     const number = (many, one) => many ? count(many, one) : `no ${one}`;
     const roles = [number(nodes.length - standbys.length, "owner"), number(standbys.length, "standby")];
-    const cold = standbys.filter(node => node.lag === null).length;
+    const [cold, warming] = ["cold", "warming"].map(memory => standbys.filter(node => node.memory === memory).length);
     const leaving = nodes.filter(node => node.leaving).length;
-    const notes = [cold && `${cold} cold`, leaving && `${leaving} leaving`, missing && `${missing} missing`];
-    const trouble = notes.filter(Boolean);
+    const troubles = Object.entries({cold, warming, leaving, missing}).filter(([, many]) => many);
+    const trouble = troubles.map(([what, many]) => `${many} ${what}`);
     const lag = Math.max(...standbys.map(node => milliseconds(node.lag) ?? -1));
     const open = $("cluster-open");
     open.hidden = !nodes.length;

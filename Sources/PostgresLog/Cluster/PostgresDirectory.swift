@@ -52,24 +52,24 @@ public final class PostgresDirectory: ClusterDirectory {
             DirectoryStatements.beat, "beating", session: beat.session, within: Self.beatLimit,
             [
                 .int8(beat.session), .int8(beat.promised), .int8(beat.skew ?? .min), .bool(beat.isLeaving),
-                .int8(beat.followed ?? -1),
+                .int8(beat.memory.stored),
             ])
         guard found.count > 0 else { throw StoreError(.damaged, "the table timerd_owner is damaged: it has no row") }
         let isLive = found.bool(0, 0)
         var nodes: [ClusterNode] = []
         for row in 0..<found.count where !found.isNull(row, 5) {
-            let (skew, followed) = (found.integer(row, 10), found.integer(row, 12))
+            let skew = found.integer(row, 10)
             var node = ClusterNode(
                 session: found.integer(row, 5), beat: found.integer(row, 6), url: found.text(row, 7),
                 peer: found.text(row, 8), reads: Int(found.integer(row, 9)), skew: skew == .min ? nil : skew,
-                isLeaving: found.bool(row, 11), followed: followed < 0 ? nil : followed)
+                isLeaving: found.bool(row, 11), memory: LogMemory(stored: found.integer(row, 12)))
             if node.session == beat.session {
                 // The statement reads the nodes as they were before it.
                 guard isLive else { continue }
                 node.beat += 1
                 node.skew = beat.skew
                 node.isLeaving = beat.isLeaving
-                node.followed = beat.followed
+                node.memory = beat.memory
             }
             if node.followed != nil {
                 node.unread = UnreadRows(count: Int(found.integer(row, 14)), bytes: Int(found.integer(row, 15)))
@@ -192,6 +192,23 @@ public final class PostgresDirectory: ClusterDirectory {
                 state = State(session: session, link: Self.link(address, session, timeouts))
             }
             return (state.link, state.backend)
+        }
+    }
+}
+
+/// The column `followed` of `timerd_node`: a position, or a negative number where a node has none.
+extension LogMemory {
+    private static let (cold, warming): (Int64, Int64) = (-1, -2)
+
+    fileprivate init(stored: Int64) {
+        self = stored >= 0 ? .through(stored) : stored == Self.warming ? .warming : .cold
+    }
+
+    fileprivate var stored: Int64 {
+        switch self {
+        case .cold: Self.cold
+        case .warming: Self.warming
+        case .through(let position): position
         }
     }
 }

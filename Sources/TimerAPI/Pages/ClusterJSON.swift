@@ -39,11 +39,20 @@ enum ClusterJSON {
         json.member("role", text: isOwner ? "owner" : "standby")
         json.member("leaving", node.isLeaving)
         json.member("skewUs", node.skew.map { $0 / 1000 })
+        json.member("memory", text: isOwner ? nil : memory(of: node))
         json.member("followed", text: node.followed.map { EventID($0).text })
         json.member("lag", duration: isOwner ? nil : node.followed.map { _ in lag(of: node, in: map) })
         json.member("lagRows", isOwner ? nil : node.unread.map { Int64($0.count) })
         json.member("lagBytes", isOwner ? nil : node.unread.map { Int64($0.bytes) })
         json.endObject()
+    }
+
+    private static func memory(of standby: ClusterNode) -> String {
+        switch standby.memory {
+        case .cold: "cold"
+        case .warming: "warming"
+        case .through: "warm"
+        }
     }
 
     /// Returns for how many milliseconds a standby has lacked records.

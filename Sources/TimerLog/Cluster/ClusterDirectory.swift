@@ -51,9 +51,8 @@ public struct ClusterNode: Sendable, Equatable {
     public var skew: Int64?
     /// Whether the node must not own the log.
     public var isLeaving: Bool
-    /// Position of the newest record that the node holds in memory: that a standby has read or, of the owner, that is
-    /// durable. Nil where the node would have to read the whole log.
-    public var followed: Int64?
+    /// How much of the log the node holds in memory.
+    public var memory: LogMemory
     /// The rows of the log after `followed`, as the directory counted them; nil where `followed` is nil or the directory
     /// has counted nothing. The owner lacks none.
     public var unread: UnreadRows?
@@ -61,9 +60,9 @@ public struct ClusterNode: Sendable, Equatable {
     /// Makes a node; see the members.
     public init(
         session: Int64, beat: Int64 = 0, url: String, peer: String = "", reads: Int, skew: Int64? = nil,
-        isLeaving: Bool = false, followed: Int64? = nil, unread: UnreadRows? = nil
+        isLeaving: Bool = false, memory: LogMemory = .cold, unread: UnreadRows? = nil
     ) {
-        self.followed = followed
+        self.memory = memory
         self.unread = unread
         self.session = session
         self.beat = beat
@@ -74,8 +73,26 @@ public struct ClusterNode: Sendable, Equatable {
         self.isLeaving = isLeaving
     }
 
+    /// See `LogMemory.through`; nil where the node would have to read the whole log.
+    public var followed: Int64? { memory.position }
+
     /// Whether the log can be handed over to the node, if it is not the owner.
     public var isFit: Bool { !isLeaving && followed != nil }
+}
+
+/// How much of a log a node holds in memory.
+public enum LogMemory: Sendable, Hashable {
+    /// The node reads nothing of another's log.
+    case cold
+    /// The node reads the log, and has not come to its end yet.
+    case warming
+    /// The node holds all records up to that position: those that a standby has read or, of the owner, that are durable.
+    case through(Int64)
+
+    /// The position of the newest record that is held; nil where the node would have to read the whole log.
+    public var position: Int64? {
+        if case .through(let position) = self { position } else { nil }
+    }
 }
 
 /// The rows of the log that a standby had not read at its last beat.
@@ -105,12 +122,12 @@ public struct NodeBeat: Sendable, Equatable {
     public var skew: Int64?
     /// See `ClusterNode.isLeaving`.
     public var isLeaving: Bool
-    /// See `ClusterNode.followed`.
-    public var followed: Int64?
+    /// See `ClusterNode.memory`.
+    public var memory: LogMemory
 
     /// Makes a beat; see the members.
-    public init(session: Int64, promised: Int64, skew: Int64?, isLeaving: Bool, followed: Int64? = nil) {
-        self.followed = followed
+    public init(session: Int64, promised: Int64, skew: Int64?, isLeaving: Bool, memory: LogMemory = .cold) {
+        self.memory = memory
         self.session = session
         self.promised = promised
         self.skew = skew

@@ -168,14 +168,11 @@ public final class TimerService: Sendable {
     /// How far this process has read the log of another one; nil where it does not read it.
     public var standbyProgress: StandbyProgress? { ownsLog ? nil : standby?.progress }
 
-    /// Position of the newest record that this process holds in memory: that is durable, where the process owns the
-    /// log, or that it has read as a standby. Nil where it would have to read the whole log.
-    public var followed: Int64? {
-        if let log = log.value { return log.engine.durableHead }
-        return standby.flatMap { standby in
-            let progress = standby.progress
-            return progress.isWhole ? progress.head : nil
-        }
+    /// How much of the log this process holds in memory.
+    public var memory: LogMemory {
+        if let log = log.value { return .through(log.engine.durableHead) }
+        guard let progress = standby?.progress else { return .cold }
+        return progress.isWhole ? .through(progress.head) : .warming
     }
 
     /// Notes where the log of another process ends, so that a standby reads on. May be called on any thread.

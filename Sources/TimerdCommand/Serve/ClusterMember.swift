@@ -145,7 +145,7 @@ final class ClusterMember: ClusterPlace, LogHost {
         loop.handOver(to: url, patience: patience, ended)
     }
 
-    var followed: Int64? { state.withLock { $0.service }?.followed }
+    var memory: LogMemory { state.withLock { $0.service }?.memory ?? .cold }
 
     func read(through end: Int64) { state.withLock { $0.service }?.read(through: end) }
 

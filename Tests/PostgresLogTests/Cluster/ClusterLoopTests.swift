@@ -48,7 +48,7 @@ struct ClusterLoopTests {
             served.withLock { $0 = store }
         }
 
-        let followed: Int64? = nil
+        let memory = LogMemory.cold
         func release(patience: Int64) -> Int64? { nil }
         func read(through end: Int64) {}
 

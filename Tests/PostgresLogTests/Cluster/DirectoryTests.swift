@@ -37,11 +37,12 @@ struct DirectoryTests {
         }
 
         func beat(
-            _ session: Int64, promised: Int64 = 0, skew: Int64? = nil, isLeaving: Bool = false, followed: Int64? = nil
+            _ session: Int64, promised: Int64 = 0, skew: Int64? = nil, isLeaving: Bool = false,
+            memory: LogMemory = .cold
         ) throws -> ClusterView {
             try directory.beat(
                 NodeBeat(
-                    session: session, promised: promised, skew: skew, isLeaving: isLeaving, followed: followed))
+                    session: session, promised: promised, skew: skew, isLeaving: isLeaving, memory: memory))
         }
 
         func take(epoch: Int64, from: Int64, by session: Int64, clock: Int64 = 1 << 40) throws -> TakeOutcome {
@@ -223,15 +224,25 @@ struct DirectoryTests {
         }
         #expect(store.append(rows, epoch: 1) == .durable)
         // A beat of the owner may be older than its newest rows.
-        _ = try place.beat(1, followed: barrier.position)
-        _ = try place.beat(2, followed: rows[4].last)
+        _ = try place.beat(1, memory: .through(barrier.position))
+        _ = try place.beat(2, memory: .through(rows[4].last))
         _ = try place.beat(3)
         func unread(_ view: ClusterView) -> [UnreadRows?] { view.nodes.map(\.unread) }
         let none = UnreadRows(count: 0, bytes: 0)
         // The node that beats is counted from what it reports with the beat.
-        let view = try place.beat(4, followed: rows[1].last)
+        let view = try place.beat(4, memory: .through(rows[1].last))
         #expect(unread(view) == [none, none, nil, UnreadRows(count: 3, bytes: 900)])
         #expect(unread(try place.beat(4)) == [none, none, nil, nil])
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `others see how much of the log a node holds`(kind: Kind) throws {
+        let place = try Place(kind)
+        try place.join(1, 2)
+        for memory in [LogMemory.warming, .cold, .through(0), .through(.max)] {
+            #expect(try place.beat(1, memory: memory).nodes[0].memory == memory)
+            #expect(try place.beat(2).nodes[0].memory == memory)
+        }
     }
 
     @Test(arguments: Kind.allCases)
@@ -243,7 +254,9 @@ struct DirectoryTests {
         _ = try store.open()
         let rows = batch(after: barrier.position, count: UnreadRows.most + 1, epoch: 1)
         #expect(store.append(rows, epoch: 1) == .durable)
-        func count(_ followed: Int64) throws -> Int? { try place.beat(2, followed: followed).nodes[1].unread?.count }
+        func count(_ followed: Int64) throws -> Int? {
+            try place.beat(2, memory: .through(followed)).nodes[1].unread?.count
+        }
         #expect(try count(barrier.position) == UnreadRows.most)
         #expect(try count(rows[1].last) == UnreadRows.most - 1)
     }

@@ -124,7 +124,7 @@ extension ClusterHistory {
     }
 
     private func send(_ call: DirectoryCall, _ process: ClusterProcess) {
-        let call = call.reporting(process.followed)
+        let call = call.reporting(process.memory)
         var delay = random.number(100_000...3 * Self.millisecond)
         // The process stops between reading the clock and sending.
         if isChaotic && random.chance(oneIn: 300) {

@@ -142,10 +142,10 @@ final class ClusterProcess {
         alarm.arm(boottime: min(alarm.armed, machine.boottime() + 5_000_000))
     }
 
-    /// The position up to which the process holds the log in memory: see `TimerService.followed`.
-    var followed: Int64? {
-        if let log { return log.engine.durableHead }
-        return standby?.isWhole == true ? standby?.head : nil
+    /// How much of the log the process holds in memory: see `TimerService.memory`.
+    var memory: LogMemory {
+        if let log { return .through(log.engine.durableHead) }
+        return standby?.isWhole == true ? .through(standby?.head ?? 0) : .warming
     }
 
     /// Reads rows of another process's log: see `Standby`.

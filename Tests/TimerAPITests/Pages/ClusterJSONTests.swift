@@ -10,7 +10,7 @@ struct ClusterJSONTests {
     private static let nodes = [
         ClusterNode(session: 5, url: "http://a:1", reads: 1, skew: -1_500_000),
         ClusterNode(
-            session: 7, url: "http://b:1", reads: 1, isLeaving: true, followed: 1_764_000_000_000_001,
+            session: 7, url: "http://b:1", reads: 1, isLeaving: true, memory: .through(1_764_000_000_000_001),
             unread: UnreadRows(count: 3, bytes: 900)),
     ]
 
@@ -40,10 +40,12 @@ struct ClusterJSONTests {
         #expect(text.contains(#""head":null"#) == (owner == 7), "\(text)")
         #expect(
             text.hasSuffix(
-                #""nodes":[{"session":"5","url":"http://a:1","role":"\#(first)","leaving":false,"skewUs":-1500,"followed":null,"lag":null,"#
+                #""nodes":[{"session":"5","url":"http://a:1","role":"\#(first)","leaving":false,"skewUs":-1500,"#
+                    + #""memory":\#(owner == 5 ? "null" : #""cold""#),"followed":null,"lag":null,"#
                     + #""lagRows":null,"lagBytes":null},"#
                     + #"{"session":"7","url":"http://b:1","role":"\#(second)","leaving":true,"skewUs":null,"#
-                    + #""followed":"0001764000000000001",\#(owner == 7 ? unlagged : lagging)}]}"#),
+                    + #""memory":\#(owner == 7 ? "null" : #""warm""#),"followed":"0001764000000000001",\#(owner == 7 ? unlagged : lagging)}]}"#
+            ),
             "\(text)")
     }
 
@@ -53,6 +55,14 @@ struct ClusterJSONTests {
             behind: [7: Clocks.boottime() - 90_000_000_000])
         let text = try text(TestPlace(map), owns: true)
         #expect(text.contains(#""lag":"1m30"#), "\(text)")
+    }
+
+    @Test func `a standby that reads the log from its start is warming`() throws {
+        var nodes = Self.nodes
+        nodes[1].memory = .warming
+        let map = ClusterMap(session: 5, url: "http://a:1", nodes: nodes, owner: LogOwner(epoch: 3, session: 5))
+        let text = try text(TestPlace(map), owns: true)
+        #expect(text.contains(#""memory":"warming","followed":null,"lag":null,"#), "\(text)")
     }
 
     @Test func `there is no owner where its session has ended`() throws {

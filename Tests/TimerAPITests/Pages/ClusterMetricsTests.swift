@@ -6,14 +6,14 @@ import TimerService
 
 /// The metrics of a server that shares its storage with others.
 struct ClusterMetricsTests {
-    private static let owner = ClusterNode(session: 5, url: "http://a:1", reads: 1, followed: 9)
+    private static let owner = ClusterNode(session: 5, url: "http://a:1", reads: 1, memory: .through(9))
 
     /// A server of session 7, beside the owner and `others`.
     private static func server(
-        _ standby: StandbyKind = .warm, followed: Int64? = 9, unread: UnreadRows? = nil,
+        _ standby: StandbyKind = .warm, memory: LogMemory = .through(9), unread: UnreadRows? = nil,
         others: [ClusterNode] = []
     ) throws -> WholeServer {
-        let own = ClusterNode(session: 7, url: "http://b:1", reads: 1, followed: followed, unread: unread)
+        let own = ClusterNode(session: 7, url: "http://b:1", reads: 1, memory: memory, unread: unread)
         let map = ClusterMap(
             session: 7, url: own.url, nodes: [owner, own] + others, owner: LogOwner(epoch: 1, session: owner.session))
         return try WholeServer(place: TestPlace(map), standby: standby)
@@ -34,7 +34,7 @@ struct ClusterMetricsTests {
     }
 
     @Test func `a standby whose rows are not counted shows no figure for them`() throws {
-        let metrics = try Self.metrics(try Self.server(followed: nil))
+        let metrics = try Self.metrics(try Self.server(memory: .warming))
         #expect(metrics["timerd_standby_lag_rows"] == nil && metrics["timerd_standby_lag_bytes"] == nil)
         #expect(metrics["timerd_standby_lag_seconds"] == "0")
     }
@@ -54,10 +54,10 @@ struct ClusterMetricsTests {
 
     @Test func `fit standbys are those that hold the timers and stay`() throws {
         let others = [
-            ClusterNode(session: 8, url: "http://c:1", reads: 1, isLeaving: true, followed: 9),
+            ClusterNode(session: 8, url: "http://c:1", reads: 1, isLeaving: true, memory: .through(9)),
             ClusterNode(session: 9, url: "http://d:1", reads: 1),
         ]
         #expect(try Self.metrics(try Self.server(others: others))["timerd_standbys_fit"] == "1")
-        #expect(try Self.metrics(try Self.server(followed: nil, others: others))["timerd_standbys_fit"] == "0")
+        #expect(try Self.metrics(try Self.server(memory: .warming, others: others))["timerd_standbys_fit"] == "0")
     }
 }

@@ -27,7 +27,7 @@ struct ModelDatabase {
         var url = ""
         var skew: Int64?
         var isLeaving = false
-        var followed: Int64?
+        var memory = LogMemory.cold
     }
 
     /// The row of `timerd_owner`.
@@ -57,7 +57,7 @@ struct ModelDatabase {
             hasher.combine(node.promised)
             hasher.combine(node.isEnded)
             hasher.combine(node.isLeaving)
-            hasher.combine(node.followed)
+            hasher.combine(node.memory)
             hasher.combine(node.skew)
         }
     }
@@ -246,12 +246,12 @@ extension ModelDatabase {
             nodes[index].promised = max(nodes[index].promised, beat.promised)
             nodes[index].skew = beat.skew
             nodes[index].isLeaving = beat.isLeaving
-            nodes[index].followed = beat.followed
+            nodes[index].memory = beat.memory
         }
         let live = nodes.filter { !$0.isEnded }.map {
             ClusterNode(
                 session: $0.session, beat: $0.beat, url: $0.url, reads: ModelServer.reads, skew: $0.skew,
-                isLeaving: $0.isLeaving, followed: $0.followed)
+                isLeaving: $0.isLeaving, memory: $0.memory)
         }
         return ClusterView(
             isLive: index != nil, nodes: live, owner: LogOwner(epoch: owner.epoch, session: owner.session), end: end,

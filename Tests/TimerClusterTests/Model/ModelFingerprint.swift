@@ -105,7 +105,8 @@ extension DirectoryAnswer {
 
 extension ClusterNode {
     func hash(into hasher: inout Hasher) {
-        hasher.combine([session, beat, isLeaving ? 1 : 0, followed ?? -1, skew ?? .min])
+        hasher.combine([session, beat, isLeaving ? 1 : 0, skew ?? .min])
+        hasher.combine(memory)
     }
 }
 
@@ -115,7 +116,8 @@ extension DirectoryCall {
         switch request {
         case .join: hasher.combine(1)
         case .beat(let beat):
-            hasher.combine([2, beat.promised, beat.isLeaving ? 1 : 0, beat.followed ?? -1, beat.skew ?? .min])
+            hasher.combine([2, beat.promised, beat.isLeaving ? 1 : 0, beat.skew ?? .min])
+            hasher.combine(beat.memory)
         case .leave(let promised): hasher.combine([3, promised])
         case .end(let node): hasher.combine([4, node.session, node.beat])
         case .take(let order): hasher.combine([5, order.epoch, order.from, order.session, order.clock])

@@ -90,14 +90,14 @@ struct ModelServer {
         set { flights[lane.rawValue] = newValue }
     }
 
-    /// The position up to which a beat reports the log as read.
-    var followed: Int64? { served?.last ?? read }
+    /// How much of the log a beat reports as held.
+    var memory: LogMemory { (served?.last ?? read).map { .through($0) } ?? .cold }
 
     /// Sends a call, or queues it until its thread is free.
     mutating func send(_ call: DirectoryCall) {
         let lane = call.isUrgent ? Lane.urgent : .ordinary
         if self[lane] == nil {
-            self[lane] = Flight(statement: .call(call.reporting(followed)))
+            self[lane] = Flight(statement: .call(call.reporting(memory)))
         } else {
             waiting.append(call)
         }

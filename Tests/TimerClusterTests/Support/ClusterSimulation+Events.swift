@@ -97,7 +97,7 @@ extension ClusterSimulation {
 
     private func send(_ call: DirectoryCall, _ node: SimulatedNode) {
         if case .take = call.request { takes += 1 }
-        let call = call.reporting(node.isWarm ? store.end : nil)
+        let call = call.reporting(node.isWarm ? .through(store.end) : .cold)
         var delay = random.number(100_000...3 * Self.millisecond)
         if time < slowUntil { delay = random.number(0...1500 * Self.millisecond) }
         // The process stops between reading the clock and sending.

@@ -33,7 +33,9 @@ struct MembershipBench {
     static func node(
         _ session: Int64, _ url: String, beat: Int64 = 0, skew: Int64? = nil, followed: Int64? = nil
     ) -> ClusterNode {
-        ClusterNode(session: session, beat: beat, url: url, reads: 2, skew: skew, followed: followed)
+        ClusterNode(
+            session: session, beat: beat, url: url, reads: 2, skew: skew, memory: followed.map { .through($0) } ?? .cold
+        )
     }
 
     mutating func pass(milliseconds: Int64) {

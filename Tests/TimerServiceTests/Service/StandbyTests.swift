@@ -51,9 +51,10 @@ private final class OwnedLog: Sendable {
 struct StandbyTests {
     @Test func `a warm standby reads the log as it grows, and the rest of it when it takes over`() throws {
         let owned = try OwnedLog(.warm)
-        #expect(owned.service.standbyProgress == StandbyProgress())
+        #expect(owned.service.standbyProgress == StandbyProgress() && owned.service.memory == .warming)
         try owned.create("a", "b")
         try owned.waitUntilRead()
+        #expect(owned.service.memory == .through(owned.log.end))
         #expect(owned.service.standbyProgress?.isWarm == true)
         #expect(owned.service.snapshotCounters().fires.reduce(0, +) == 0)
         try owned.create("c")
@@ -101,7 +102,7 @@ struct StandbyTests {
     @Test func `a cold standby reads the log when it takes over`() throws {
         let owned = try OwnedLog(.cold)
         try owned.create("a")
-        #expect(owned.service.standbyProgress == nil)
+        #expect(owned.service.standbyProgress == nil && owned.service.memory == .cold)
         let log = try owned.takeOver()
         #expect(log.has("a"))
         #expect(log.trim.uncountedThrough == nil)

@@ -53,10 +53,10 @@ enum ClusterText {
         return (table.lines(rows) + rest).joined(separator: "\n")
     }
 
-    /// Returns how far a standby lags; nil for the owner.
+    /// Returns how far a standby lags, or why that is not known; nil for the owner.
     private static func lag(_ node: JSONObject) -> String? {
         if node["role"] == "owner" { return nil }
-        return node["lag"] ?? "cold"
+        return node["lag"] ?? node["memory"] ?? "cold"
     }
 
     /// Returns how many rows of the log a standby lacks; nil where that is not known.

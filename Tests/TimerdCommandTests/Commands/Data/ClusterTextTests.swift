@@ -19,9 +19,11 @@ struct ClusterTextTests {
         (#""lag":"1s500ms","lagRows":999"#, ["1s500ms", "999"]),
         // The count ends at its bound.
         (#""lag":"12s","lagRows":1000"#, ["12s", "1000+"]),
-        (#""lag":null,"lagRows":null"#, ["cold", "-"]),
-        // A server of an earlier version counts no rows.
+        (#""memory":"cold","lag":null,"lagRows":null"#, ["cold", "-"]),
+        (#""memory":"warming","lag":null,"lagRows":null"#, ["warming", "-"]),
+        // A server of an earlier version counts no rows, and does not say who reads the log.
         (#""lag":"0s""#, ["0s", "-"]),
+        (#""lag":null"#, ["cold", "-"]),
     ])
     func `a standby's line says how far it lags`(members: String, shown: [String]) throws {
         let lines = try Self.status(members)
