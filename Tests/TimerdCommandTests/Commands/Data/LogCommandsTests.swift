@@ -52,6 +52,42 @@ struct LogCommandsTests {
         #expect(records.contains { $0["timer"] == "a" && $0["labels"] == #"{"x":"y"}"# })
     }
 
+    @Test func `a line says what happened, and how the timer is since then`() throws {
+        let server = try WholeServer(SQLiteLogStore(directory: directory.path))
+        _ = try server.run("create", "once", "--after", "1s").printed()
+        server.time.pass(milliseconds: 1000)
+        try eventually("the timer has fired") {
+            try server.run("get", "once", "--json").printed().contains("completed")
+        }
+        for words in [["create", "dog", "--watchdog", "1h"], ["kick", "dog"], ["drain"]] {
+            _ = try server.run(words).printed()
+        }
+        server.stop()
+        let progress = ["state", "version", "due", "fireCount", "missedCount"]
+        let records = try dump()
+        let fired = try #require(records.first { $0["timer"] == "once" && $0["type"] == "fired" })
+        #expect(
+            Set(fired.names)
+                == Set(
+                    [
+                        "position", "kind", "at", "type", "reason", "scheduledAt", "latenessUs", "missed", "previous",
+                        "timer", "lastFiredAt", "dueAt", "labels", "definition",
+                    ] + progress))
+        #expect(fired["reason"] == "due" && fired["scheduledAt"] == fired["dueAt"] && fired["missed"] == "0")
+        let created = try #require(records.first { $0["timer"] == "once" && $0["type"] == "created" })
+        #expect(fired["version"].flatMap { Int($0) } == created["version"].flatMap { Int($0) }.map { $0 + 1 })
+        #expect(fired["state"] == "running" && fired["fireCount"] == "1")
+        #expect(fired["lastFiredAt"] == fired["at"])
+        let kick = try #require(records.last { $0["kind"] == "kick" })
+        #expect(
+            Set(kick.names)
+                == Set(
+                    ["position", "kind", "at", "hash", "base", "health", "kickCount", "lastKickedAt"] + progress))
+        #expect(kick["health"] == "ok" && kick["kickCount"] == "1" && kick["lastKickedAt"] == kick["at"])
+        let drain = try #require(records.last { $0["kind"] == "drain" })
+        #expect(drain.names == ["position", "kind", "at", "drained"] && drain["drained"] == "true")
+    }
+
     @Test func `secrets are shown only where that is asked for`() throws {
         let masked = CommandRun("log", "dump", "--data", directory.path).printed()
         #expect(masked.contains("http://127.0.0.1:9/"))
