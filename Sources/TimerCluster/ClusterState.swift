@@ -16,8 +16,6 @@ public struct ClusterState: Sendable, Equatable {
     public var isUnreachable = false
     /// Whether this node serves the log.
     public var isServing = false
-    /// The newest row format that may be written; 0 until it is known.
-    public var format = 0
     /// How far the node's calendar is ahead of the directory's, in nanoseconds.
     public var skew: Int64?
     /// How many times the node has taken the log.

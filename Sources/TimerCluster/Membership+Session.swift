@@ -63,7 +63,6 @@ extension Membership {
         if isOwnerDoubtful { nextCall = min(nextCall, now.boottime + timing.pause) }
         if isLeaving && !beat.isLeaving { nextCall = now.boottime }
         measureSkew(view, sentAt: sent, at: now)
-        keepFormat(view, at: now)
         forget(at: now)
         reconcile(at: now)
         if beat.isLeaving { followHandOver(view, at: now) }
@@ -117,15 +116,6 @@ extension Membership {
     private mutating func beginSession() {
         clusterState.session = newSession()
         isCallUnderWay = false
-    }
-
-    /// Announces a newer format once all nodes read it. Only the node with the least session does so.
-    private mutating func keepFormat(_ view: ClusterView, at now: ClusterInstant) {
-        let read = view.nodes.map(\.reads).min() ?? view.format
-        clusterState.format = min(view.format, read)
-        guard read > max(view.format, announced), view.nodes.first?.session == session else { return }
-        announced = read
-        call(.announce(format: read), at: now)
     }
 
     private mutating func forget(at now: ClusterInstant) {

@@ -54,7 +54,6 @@ public struct Membership: Sendable {
     var missing: [Int64: Int64] = [:]
     var ending: Set<Int64> = []
     var gone: Set<Int64> = []
-    var announced = 0
     var nextForget: Int64 = .min
     var ownedElsewhere: Int64?
 
@@ -243,7 +242,7 @@ public struct NodeProfile: Sendable, Equatable {
     /// The address, as `host:port`, at which the node takes requests that other nodes forward; empty where it takes
     /// none.
     public var peer: String
-    /// The newest row format that the node reads.
+    /// The newest row format that the node reads, and the one in which it writes.
     public var reads: Int
 
     /// Makes a profile; see the members.

@@ -34,7 +34,6 @@ public struct DirectoryCall: Sendable, Equatable {
         case take(TakeOrder)
         case give(TakeOrder)
         case endConnections(of: Int64)
-        case announce(format: Int)
         case forget(promisedBefore: Int64)
     }
 
@@ -73,7 +72,6 @@ public struct DirectoryCall: Sendable, Equatable {
             case .take(let order): return .take(try directory.take(order))
             case .give(let order): return .take(try directory.give(order))
             case .endConnections(let session): return .count(try directory.endConnections(of: session))
-            case .announce(let format): try directory.announce(format: format)
             case .forget(let position): return .count(try directory.forget(promisedBefore: position))
             }
             return .done

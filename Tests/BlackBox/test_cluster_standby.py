@@ -199,6 +199,17 @@ def test_a_run_that_finds_the_log_taken_away_changes_nothing(new_node, postgres,
     assert timers(taken_over(server)) == shown
 
 
+def test_servers_that_do_not_read_the_format_of_a_newer_owner_end(new_node, postgres, database):
+    servers = [new_node(), new_node()]
+    postgres.execute("UPDATE timerd_meta SET value = '99' WHERE key = 'format'", database.rsplit("%3D", 1)[1])
+    for server in servers:
+        assert server.wait() == 78
+        # One that starts then does the same.
+        server.launch()
+        assert server.wait() == 78
+        assert server.log_text().count("the log has format 99, written by a newer timerd; this one reads up to") == 2
+
+
 def test_two_servers_started_at_once_make_the_tables_once(new_server, postgres):
     uri = postgres.schema("race")
     servers = [Server("--store", uri, "--migrate") for _ in range(3)]

@@ -23,7 +23,9 @@ package final class MemoryDirectory: ClusterDirectory {
 
     /// Makes an empty directory: the log belongs to session 0, which has ended.
     ///
-    /// - Parameter realtime: the directory's calendar clock.
+    /// - Parameters:
+    ///   - format: the format of rows before the first take.
+    ///   - realtime: the directory's calendar clock.
     package init(
         _ store: MemoryLogStore, format: Int = Int(BatchHeader.format),
         realtime: @escaping @Sendable () -> Int64 = Clocks.realtime
@@ -94,6 +96,7 @@ package final class MemoryDirectory: ClusterDirectory {
                 return .refused
             }
             let promised = isOwn ? 0 : state.entries[owner.session]?.promised ?? 0
+            state.format = max(state.format, state.entries[order.session]?.node.reads ?? 0)
             return .taken(store.beginEpoch(session: order.session, after: max(order.clock, promised)))
         }
     }
@@ -111,11 +114,6 @@ package final class MemoryDirectory: ClusterDirectory {
 
     /// Does nothing: an append to memory is over at once.
     package func endConnections(of session: Int64) throws(StoreError) -> Int { 0 }
-
-    /// Raises the newest format of rows; see `ClusterDirectory.announce`.
-    package func announce(format: Int) throws(StoreError) {
-        state.withLock { $0.format = max($0.format, format) }
-    }
 
     /// Forgets ended sessions; see `ClusterDirectory.forget`.
     package func forget(promisedBefore position: Int64) throws(StoreError) -> Int {

@@ -33,8 +33,9 @@ struct ClusterSimulationTests {
 
     @Test(arguments: [
         ClusterSimulation.Bug.wallClockLease, .leaseFromAnswer, .takeUnchecked, .appendWithoutEpoch, .givesWhileServing,
+        .formatNotRaised,
     ])
-    func `the simulation finds a mistake that breaks the lease or the fence`(bug: ClusterSimulation.Bug) {
+    func `the simulation finds a mistake that breaks the lease, the fence or an upgrade`(bug: ClusterSimulation.Bug) {
         #expect((1...300).contains { Self.outcome(UInt64($0), bug) != nil })
     }
 

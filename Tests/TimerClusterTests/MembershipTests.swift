@@ -22,6 +22,13 @@ struct MembershipTests {
         #expect(bench.steps.last == .extendLease(until: sent + bench.timing.lease))
     }
 
+    @Test func `a node that can't read what may be written leaves at once`() {
+        var bench = MembershipBench()
+        bench.format = 3
+        bench.settleAll()
+        #expect(bench.reports(.formatTooNew(3)) && bench.membership.hasLeft)
+    }
+
     @Test func `an answer that comes after the lease it would give gives none`() throws {
         var bench = owner()
         bench.sleep()

@@ -53,7 +53,13 @@ enum DirectoryStatements {
             WHERE o.epoch = $2::bigint AND n.session = o.session AND (n.ended OR o.session = $1::bigint)
               AND EXISTS (SELECT 1 FROM timerd_node m WHERE m.session = $1::bigint AND NOT m.ended)
             RETURNING o.epoch, CASE WHEN n.ended THEN n.promised ELSE 0 END AS promised
-            """))
+            """,
+            and: """
+                f AS (
+                  UPDATE timerd_meta SET value = convert_to(m.reads::text, 'UTF8') FROM timerd_node m
+                  WHERE key = 'format' AND m.session = $1::bigint AND convert_from(value, 'UTF8')::int < m.reads
+                    AND EXISTS (SELECT 1 FROM t)),
+                """))
 
     static let give = PostgresStatement(
         "timerd_give",
@@ -65,11 +71,11 @@ enum DirectoryStatements {
             RETURNING o.epoch, 0::bigint AS promised
             """))
 
-    /// Returns a statement that begins an epoch by `change`. The barrier has the key that the old owner's next
-    /// append would have: one of the two fails.
-    private static func epoch(_ change: String) -> String {
+    /// Returns a statement that begins an epoch by `change`, and also does `more`. The barrier has the key that the old
+    /// owner's next append would have: one of the two fails.
+    private static func epoch(_ change: String, and more: String = "") -> String {
         """
-        WITH t AS (\(change)),
+        WITH t AS (\(change)), \(more)
         h AS (SELECT last FROM timerd_log ORDER BY previous DESC LIMIT 1)
         INSERT INTO timerd_log(previous, first, last, epoch, data)
         SELECT h.last, x.place, x.place, t.epoch, $4::bytea FROM t, h,
@@ -83,13 +89,6 @@ enum DirectoryStatements {
         """
         SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_activity
         WHERE application_name = $1::text AND datname = current_database() AND pid <> pg_backend_pid()
-        """)
-
-    static let announce = PostgresStatement(
-        "timerd_announce",
-        """
-        UPDATE timerd_meta SET value = convert_to($1::text, 'UTF8')
-        WHERE key = 'format' AND convert_from(value, 'UTF8')::bigint < $1::text::bigint
         """)
 
     static let forget = PostgresStatement(

@@ -141,11 +141,6 @@ public final class PostgresDirectory: ClusterDirectory {
         return Int(found.integer(0, 0))
     }
 
-    /// Raises the newest format of rows; see `ClusterDirectory.announce`.
-    public func announce(format: Int) throws(StoreError) {
-        _ = try run(DirectoryStatements.announce, "announcing a format", [.text("\(format)")])
-    }
-
     /// Forgets ended sessions; see `ClusterDirectory.forget`.
     public func forget(promisedBefore position: Int64) throws(StoreError) -> Int {
         try run(DirectoryStatements.forget, "forgetting ended sessions", [.int8(position)]).changed

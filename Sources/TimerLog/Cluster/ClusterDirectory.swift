@@ -16,7 +16,7 @@ public protocol ClusterDirectory: AnyObject, Sendable {
     /// Takes the log if its owner's session was ended, or is the taker's already: a taker that does not know the
     /// outcome of its take begins a further epoch, whose commit proves everything before it. Writes the barrier in
     /// the same transaction: after the end of the log, the taker's clock, and the position that an ended owner had
-    /// promised.
+    /// promised. Raises the directory's format to what the taker reads, in which it writes from then on.
     func take(_ order: TakeOrder) throws(StoreError) -> TakeOutcome
     /// Gives the log of `order.from`, the caller's session, to the live session `order.session`, unless that is
     /// leaving. Writes the barrier after the end of the log and `order.clock`, the greatest position up to which the
@@ -25,8 +25,6 @@ public protocol ClusterDirectory: AnyObject, Sendable {
     /// Closes the connections by which a session may still have statements under way in the storage. Returns how
     /// many were closed.
     func endConnections(of session: Int64) throws(StoreError) -> Int
-    /// Raises the newest format of rows, which may be written once every live node reads it.
-    func announce(format: Int) throws(StoreError)
     /// Forgets ended sessions that do not own the log and promised nothing from `position` on. Returns how many.
     func forget(promisedBefore position: Int64) throws(StoreError) -> Int
     /// Closes the connection, if there is one; the next call opens it again.
@@ -44,7 +42,7 @@ public struct ClusterNode: Sendable, Equatable {
     /// The address, as `host:port`, at which the node takes requests that other nodes forward; empty where it takes
     /// none.
     public var peer: String
-    /// The newest row format that the node reads.
+    /// The newest row format that the node reads, and the one in which it writes.
     public var reads: Int
     /// How far the node's calendar is ahead of the directory's, in nanoseconds; nil until the node has measured
     /// that.
@@ -145,7 +143,7 @@ public struct ClusterView: Sendable, Equatable {
     public var owner: LogOwner
     /// Position of the newest record in the log.
     public var end: Int64
-    /// The newest row format that may be written once every live node reads it; it never falls.
+    /// The newest row format in which an owner of the log has written; it never falls.
     public var format: Int
     /// The directory's calendar clock, in nanoseconds since 1970.
     public var realtime: Int64

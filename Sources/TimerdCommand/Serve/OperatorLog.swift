@@ -236,7 +236,7 @@ extension OperatorLog {
             logger.notice("the calendar is right again")
         case .formatTooNew(let format):
             logger.error(
-                "the log may hold rows of a newer format than this program reads: it has left the cluster",
+                "a newer version writes the log, in a format that this one does not read: it leaves the cluster, and ends",
                 metadata: ["format": .stringConvertible(format)])
         }
     }

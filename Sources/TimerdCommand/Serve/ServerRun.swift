@@ -248,6 +248,10 @@ extension ServerRun {
                 // A refusal of the log's keys was reported already, and ends the process: nothing is tried again.
                 if case .adoptionFailed = event, signals.failure != nil { return }
                 operatorLog.reportCluster(event)
+                guard case .formatTooNew(let format) = event else { return }
+                let newer = "the log has format \(format), written by a newer timerd"
+                signals.stop(
+                    for: Failure(.unusable, "--store: \(newer); this one reads up to \(BatchHeader.format)"))
             })
         let log = operatorLog.report
         let service = try service(store, member: member, recovery) { [weak member] event in

@@ -16,14 +16,15 @@ struct DirectoryTests {
         let directory: any ClusterDirectory
         let store: (Int64) throws -> any LogStore
 
-        init(_ kind: Kind) throws {
+        init(_ kind: Kind, format: Int = Int(BatchHeader.format)) throws {
             switch kind {
             case .memory:
                 let memory = MemoryLogStore()
-                directory = MemoryDirectory(memory)
+                directory = MemoryDirectory(memory, format: format)
                 store = { memory.seen(by: $0) }
             case .postgres:
                 let cluster = try Cluster()
+                try cluster.execute("UPDATE timerd_meta SET value = '\(format)' WHERE key = 'format'")
                 directory = PostgresDirectory(cluster.address)
                 store = { try PostgresLogStore(cluster.address, session: $0) }
             }
@@ -262,12 +263,16 @@ struct DirectoryTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func `the format that may be written never falls`(kind: Kind) throws {
-        let place = try Place(kind)
-        try place.join(1)
-        try place.directory.announce(format: 11)
-        try place.directory.announce(format: 9)
-        #expect(try place.beat(1).format == 11)
+    func `who takes the log raises its format, and never lowers it`(kind: Kind) throws {
+        let format = Int(BatchHeader.format)
+        for (before, after) in [(format - 1, format), (format + 1, format + 1)] {
+            let place = try Place(kind, format: before)
+            try place.join(1, 2)
+            #expect(try place.take(epoch: 7, from: 0, by: 1) == .refused)
+            #expect(try place.beat(2).format == before)
+            _ = try place.taken(epoch: 0, from: 0, by: 1)
+            #expect(try place.beat(2).format == after)
+        }
     }
 
     @Test(arguments: Kind.allCases)

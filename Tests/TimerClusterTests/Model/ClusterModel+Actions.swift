@@ -277,7 +277,7 @@ extension ClusterModel {
             case .beat, .leave: return database.node(call.session)?.isEnded == true
             case .end(let node): return database.node(node.session).map { $0.isEnded || $0.beat > node.beat } ?? true
             case .join: return database.node(call.session) != nil
-            case .endConnections, .announce, .forget: return true
+            case .endConnections, .forget: return true
             }
         }
     }

@@ -234,7 +234,6 @@ extension ModelDatabase {
             }
             return .done
         case .endConnections, .forget: return .count(0)
-        case .announce: return .done
         }
     }
 

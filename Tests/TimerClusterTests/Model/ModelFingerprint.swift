@@ -123,8 +123,7 @@ extension DirectoryCall {
         case .take(let order): hasher.combine([5, order.epoch, order.from, order.session, order.clock])
         case .give(let order): hasher.combine([6, order.epoch, order.from, order.session, order.clock])
         case .endConnections(let session): hasher.combine([7, session])
-        case .announce(let format): hasher.combine([8, Int64(format)])
-        case .forget(let position): hasher.combine([9, position])
+        case .forget(let position): hasher.combine([8, position])
         }
     }
 }
@@ -141,8 +140,7 @@ extension Membership {
     ]
     /// The properties on which no step depends but reports, and those that stay the same.
     static let passedOver: Set = [
-        "timing", "profile", "newSession", "steps", "isSkewReported", "missing", "announced",
-        "ownedElsewhere",
+        "timing", "profile", "newSession", "steps", "isSkewReported", "missing", "ownedElsewhere",
     ]
 
     /// Hashes all on which later steps depend. An instant that has passed counts as now.
@@ -182,8 +180,7 @@ extension Membership {
 
     private func hash(_ state: ClusterState, into hasher: inout Hasher) {
         hasher.combine([
-            state.session, state.owner?.epoch ?? -1, state.owner?.session ?? -1, Int64(state.format),
-            state.skew ?? .min,
+            state.session, state.owner?.epoch ?? -1, state.owner?.session ?? -1, state.skew ?? .min,
         ])
         hasher.combine([state.isMember, state.isServing])
         for node in state.nodes { node.hash(into: &hasher) }

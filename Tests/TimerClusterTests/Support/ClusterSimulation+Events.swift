@@ -49,6 +49,8 @@ extension ClusterSimulation {
                 do throws(StoreError) {
                     let head = try view.open()
                     node.served = .init(session: owner.session, store: view, head: head)
+                    if node.reads < written { unable = node.number }
+                    written = max(written, node.reads)
                     schedule(.sendsAppend, node: node.number, after: random.number(0...Self.second))
                 } catch let thrown { error = thrown }
             }
@@ -92,7 +94,11 @@ extension ClusterSimulation {
                 if case .handedOver = event { handOvers += 1 }
             }
         }
-        if node.isStopping && node.membership.hasLeft { crash(node, forSeconds: 1) }
+        if node.membership.hasLeft {
+            // A process that does not read the log's format ends by itself, and a newer one is installed.
+            if !node.isStopping { node.installed = formats.upperBound }
+            crash(node, forSeconds: 1)
+        }
     }
 
     private func send(_ call: DirectoryCall, _ node: SimulatedNode) {
@@ -123,6 +129,11 @@ extension ClusterSimulation {
     }
 
     private func perform(_ call: DirectoryCall, _ deadline: Int64, _ event: Event) {
+        var call = call
+        if bug == .formatNotRaised, case .join(var node) = call.request {
+            node.reads = 1
+            call.request = .join(node)
+        }
         var answer = call.perform(on: directory)
         if bug == .takeUnchecked, case .take(let order) = call.request, case .take(.refused) = answer {
             answer = .take(.taken(store.beginEpoch(session: order.session, after: order.clock)))
@@ -198,7 +209,9 @@ extension ClusterSimulation {
             node.pausedUntil = time + length
             // A virtual machine that was frozen may come back with an old calendar.
             if random.chance(oneIn: 4) { node.wallOffset -= length }
-        case 3, 4: crash(node, forSeconds: random.number(0...5))
+        case 3, 4:
+            crash(node, forSeconds: random.number(0...5))
+            node.installed = Int.random(in: formats, using: &random)
         case 5:
             note("outage of \(length)")
             outageUntil = time + length

@@ -20,6 +20,8 @@ final class ClusterSimulation {
         case appendWithoutEpoch
         /// A node that hands the log over still shows it.
         case givesWhileServing
+        /// A take does not raise the format of rows.
+        case formatNotRaised
     }
 
     enum Happening {
@@ -56,6 +58,12 @@ final class ClusterSimulation {
     var random: SeededGenerator
     let store = MemoryLogStore()
     let directory: MemoryDirectory
+    /// The formats of rows that processes read and write: two, while the cluster is upgraded.
+    let formats: ClosedRange<Int>
+    /// The newest format in which an owner of the log may have written.
+    var written = 1
+    /// The node that has opened the log without being able to read it, if there was one.
+    var unable: Int?
     let clock = Guarded<Int64>(0)
     var time: Int64 = 0
     var events: [Event] = []
@@ -79,12 +87,15 @@ final class ClusterSimulation {
         self.seed = seed
         self.bug = bug
         random = SeededGenerator(seed: seed)
-        directory = MemoryDirectory(store, format: 2) { [clock] in Self.epoch + clock.withLock { $0 } }
+        let isUpgraded = random.chance(oneIn: 2)
+        formats = count == nil && isUpgraded ? 1...2 : 2...2
+        directory = MemoryDirectory(store, format: 1) { [clock] in Self.epoch + clock.withLock { $0 } }
         for number in 0..<(count ?? Int(random.number(2...5))) {
             nodes.append(
                 SimulatedNode(
                     number, rate: random.number(900...1100),
-                    wallOffset: random.number(-100_000_000...100_000_000), isWarm: !random.chance(oneIn: 4)))
+                    wallOffset: random.number(-100_000_000...100_000_000), isWarm: !random.chance(oneIn: 4),
+                    reads: Int.random(in: formats, using: &random)))
         }
     }
 
@@ -165,6 +176,7 @@ final class ClusterSimulation {
     }
 
     private func check() throws(Broken) {
+        if let unable { throw broken("node \(unable) has a log of a newer format than it reads") }
         for node in nodes where node.isAwake && isLeaseValid(node) {
             guard let served = node.served, served.session != owner.session else { continue }
             throw broken("node \(node.number) shows the log, which session \(owner.session) owns")

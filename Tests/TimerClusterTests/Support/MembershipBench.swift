@@ -74,7 +74,7 @@ struct MembershipBench {
     /// Answers a call as a directory without other faults would.
     mutating func answerAsAsked(_ call: DirectoryCall) {
         switch call.request {
-        case .join, .leave, .announce: answer(call, .done)
+        case .join, .leave: answer(call, .done)
         case .beat(let beat):
             isLeaving = beat.isLeaving
             answer(call, .view(view()))

@@ -25,19 +25,25 @@ final class SimulatedNode {
     var isStopping = false
     /// Whether the node reads the log while another one owns it.
     let isWarm: Bool
+    /// The newest format of rows that the node's process reads, and in which it writes.
+    private(set) var reads: Int
+    /// The format of the program that is installed, which runs from the next start on.
+    var installed: Int
     var membership: Membership
     var leaseEnd: Int64 = .min
     var served: Served?
     /// The events that came while the node was paused.
     var waiting: [ClusterSimulation.Happening] = []
 
-    init(_ number: Int, rate: Int64, wallOffset: Int64, isWarm: Bool) {
+    init(_ number: Int, rate: Int64, wallOffset: Int64, isWarm: Bool, reads: Int) {
         self.isWarm = isWarm
+        self.reads = reads
+        installed = reads
         self.number = number
         self.rate = rate
         self.wallOffset = wallOffset
         bootedAt = Int64(number) * 1_000_000_000_000
-        membership = Self.membership(number, 0, ClusterInstant(boottime: bootedAt, realtime: 0))
+        membership = Self.membership(number, 0, reads, ClusterInstant(boottime: bootedAt, realtime: 0))
     }
 
     var url: String { "http://node-\(number)" }
@@ -58,15 +64,16 @@ final class SimulatedNode {
     func restart(at time: Int64) {
         life += 1
         (isRunning, isStopping, pausedUntil, restartAt) = (true, false, nil, nil)
+        reads = installed
         leaseEnd = .min
         served = nil
         waiting = []
-        membership = Self.membership(number, life, now(at: time))
+        membership = Self.membership(number, life, reads, now(at: time))
     }
 
-    private static func membership(_ number: Int, _ life: Int, _ now: ClusterInstant) -> Membership {
+    private static func membership(_ number: Int, _ life: Int, _ reads: Int, _ now: ClusterInstant) -> Membership {
         let sessions = SessionNumbers(first: Int64(number + 1) * 1_000_000 + Int64(life) * 1000)
         return Membership(
-            NodeProfile(url: "http://node-\(number)", reads: 2), at: now, newSession: { sessions.next() })
+            NodeProfile(url: "http://node-\(number)", reads: reads), at: now, newSession: { sessions.next() })
     }
 }
