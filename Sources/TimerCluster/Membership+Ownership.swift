@@ -2,8 +2,9 @@ import TimerLog
 
 /// The ownership of the log: when to take, adopt and drop it.
 extension Membership {
-    /// Whether the node must not take the log: it will stop soon, hands the log over, or its calendar is off.
-    var isLeaving: Bool { isDraining || isSkewed || isHandingOver }
+    /// Whether the node must not take the log: it will stop soon, hands the log over, its calendar is off, or the log could
+    /// not be used here.
+    var isLeaving: Bool { isDraining || isSkewed || isHandingOver || unableUntil != nil }
 
     /// Whether the log belongs to this session, as far as is known.
     var isOwn: Bool { clusterState.owner?.session == session }
@@ -77,6 +78,20 @@ extension Membership {
         drop()
     }
 
+    /// Gives a log up that can't be used on this node, such as one with a time zone that its system lacks, if another node
+    /// may own it. All other causes are tried again: they pass, or are the same everywhere.
+    mutating func leaveToOthers(after error: StoreError, at now: ClusterInstant) {
+        if error.kind == .unusable && hasOther { unableUntil = now.boottime + timing.inability }
+    }
+
+    /// Whether another node may own the log.
+    private var hasOther: Bool { clusterState.nodes.contains { $0.session != session && !$0.isLeaving } }
+
+    /// Forgets that the log could not be used here, once it is time to try again or no other node is left.
+    mutating func forgetInability(at now: ClusterInstant) {
+        if let unableUntil, unableUntil <= now.boottime || !hasOther { self.unableUntil = nil }
+    }
+
     private mutating func reportOwner() {
         guard let owner = clusterState.ownerNode, owner.session != session else {
             ownedElsewhere = nil
@@ -91,6 +106,7 @@ extension Membership {
     private var reasonToEndSession: String? {
         guard isOwn else { return nil }
         if isSkewed { return "the clock of this node is off" }
+        if unableUntil != nil { return "another node may be able to use the log" }
         return isFenced ? "appends of this node are refused" : nil
     }
 

@@ -63,6 +63,7 @@ extension Membership {
         if isOwnerDoubtful { nextCall = min(nextCall, now.boottime + timing.pause) }
         if isLeaving && !beat.isLeaving { nextCall = now.boottime }
         measureSkew(view, sentAt: sent, at: now)
+        forgetInability(at: now)
         forget(at: now)
         reconcile(at: now)
         if beat.isLeaving { followHandOver(view, at: now) }

@@ -47,6 +47,9 @@ public struct Membership: Sendable {
     var isSkewed = false
     var isSkewReported = false
 
+    /// The instant until which the node leaves the log to others, which could not be used here; nil where it can own it.
+    var unableUntil: Int64?
+
     // The other nodes.
     var observations: [Int64: Observation] = [:]
     var lastView: Int64?
@@ -152,6 +155,7 @@ public struct Membership: Sendable {
             steps.append(.report(.adoptionFailed(error)))
             if error.kind == .fenced { doubtOwner(at: now) }
             adoptAt = now.boottime + timing.adoptionPause
+            leaveToOthers(after: error, at: now)
         case (_?, false): break
         }
         reconcile(at: now)

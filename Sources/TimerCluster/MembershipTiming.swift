@@ -17,6 +17,8 @@ public struct MembershipTiming: Sendable {
     public var pause: Int64 = 100_000_000
     /// The time until a log that could not be adopted is tried again.
     public var adoptionPause: Int64 = 1_000_000_000
+    /// How long a node leaves the log to others after it could not be used there.
+    public var inability: Int64 = 60_000_000_000
     /// The time in which the next owner must have read the log before it is handed over.
     public var handOver: Int64 = 5_000_000_000
     /// The time from one beat to the next while the owner is leaving.

@@ -1,11 +1,12 @@
 """Two servers on one database: one serves, the other stands by and takes over."""
 
+import os
 import re
 import signal
 
 import pytest
 
-from server import Server, run
+from server import Server, binary, run
 from timers import duration, poll
 from webhooks import event, fire, hooked
 
@@ -208,6 +209,21 @@ def test_servers_that_do_not_read_the_format_of_a_newer_owner_end(new_node, post
         server.launch()
         assert server.wait() == 78
         assert server.log_text().count("the log has format 99, written by a newer timerd; this one reads up to") == 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a mount of its own needs root")
+def test_a_server_without_the_time_zone_of_a_timer_leaves_the_timers_to_another(new_node, tmp_path):
+    first = new_node()
+    first.client.create(id="tea", cron="0 9 * * *", timeZone="Europe/Berlin")
+    # Its URL comes first, so it takes the log.
+    without = ["unshare", "--mount", "sh", "-c", f'mount --bind {tmp_path} /usr/share/zoneinfo && exec "$@"', "sh", binary()]
+    unable = new_node("--cluster-url", "http://0.example", command=without)
+    able = new_node()
+    poll(lambda: [node["memory"] for node in able.client.get("/v1/cluster").json["nodes"]].count("warm") == 2, TAKE_OVER)
+    first.kill9()
+    assert taken_over(able).timer("tea")["state"] == "running"
+    assert "took the timers over" in unable.log_text() and "the time zone `Europe/Berlin`" in unable.log_text()
+    poll(lambda: unable.client.get("/readyz").json.get("owner") == able.url, TAKE_OVER)
 
 
 def test_two_servers_started_at_once_make_the_tables_once(new_server, postgres):

@@ -134,7 +134,8 @@ extension Membership {
         "clusterState", "phase", "isCallUnderWay", "nextCall", "lastPromise", "promisedAtEnd", "leaseEnd",
         "isLeaseShown",
         "hasLostLease", "isDraining", "isSkewed", "observations", "lastView", "ending", "gone", "nextForget", "changes",
-        "changesAtBeat", "isOwnerDoubtful", "isTaking", "isUnblocking", "isConfirmed", "adoptAt", "isAdopting",
+        "changesAtBeat", "isOwnerDoubtful", "isTaking", "isUnblocking", "isConfirmed", "adoptAt", "unableUntil",
+        "isAdopting",
         "isDropping",
         "isReleasing", "handOver", "ownerLeaves", "isFenced", "reportedEnd", "reconciledAt",
     ]
@@ -165,6 +166,7 @@ extension Membership {
         hasher.combine(gone)
         hasher.combine(adoptAt)
         hasher.combine(adoptAt.map { $0 > reconciledAt })
+        hasher.combine(unableUntil.map { max($0, now) })
         hasher.combine(ownerLeaves)
         hasher.combine(reportedEnd)
         guard let handOver else { return }

@@ -80,7 +80,8 @@ extension ClusterSimulation {
                 if bug != .leaseFromAnswer { node.leaseEnd = max(node.leaseEnd, end + wall) }
             case .revokeLease: node.leaseEnd = .min
             case .adopt(let owner):
-                let error: StoreError? = isChaotic && random.chance(oneIn: 10) ? Self.failure : nil
+                var error: StoreError? = isChaotic && random.chance(oneIn: 10) ? Self.failure : nil
+                if node.isUnable { error = StoreError(.unusable, "a zone that this node lacks") }
                 let isSlow = isChaotic && random.chance(oneIn: 5)
                 let delay = random.number(Self.millisecond...(isSlow ? 3000 : 50) * Self.millisecond)
                 schedule(.opens(owner, error), node: node.number, after: delay)

@@ -29,13 +29,16 @@ final class SimulatedNode {
     private(set) var reads: Int
     /// The format of the program that is installed, which runs from the next start on.
     var installed: Int
+    /// Whether the log can't be used on the node, whatever its program.
+    let isUnable: Bool
     var membership: Membership
     var leaseEnd: Int64 = .min
     var served: Served?
     /// The events that came while the node was paused.
     var waiting: [ClusterSimulation.Happening] = []
 
-    init(_ number: Int, rate: Int64, wallOffset: Int64, isWarm: Bool, reads: Int) {
+    init(_ number: Int, rate: Int64, wallOffset: Int64, isWarm: Bool, reads: Int, isUnable: Bool) {
+        self.isUnable = isUnable
         self.isWarm = isWarm
         self.reads = reads
         installed = reads
