@@ -66,7 +66,7 @@ class Checker:
 
     def timeline(self, id):
         if id not in self.timelines:
-            self.timelines[id] = Timeline(id, self.asked.get, self.record.skew_ms)
+            self.timelines[id] = Timeline(id, self.asked.get, self.record.skew_ms, self.record.calendars_apart)
         return self.timelines[id]
 
     def advance(self, life):

@@ -67,6 +67,18 @@ class Record:
         """The line, kept once however many were shown it."""
         return self._lines.setdefault(line, line)
 
+    def calendars_apart(self, at):
+        """By how many ms the calendars of two servers may have differed at that instant, as the faults had set them."""
+        offsets = {}
+        for entry in self.entries:
+            if entry["kind"] != "fault" or entry["wall"] > at + self.skew_ms:
+                continue
+            if entry["what"] in ("offset", "step", "step while cut off"):
+                # A step is set back a little later.
+                offsets[entry["where"]] = {entry["ms"]} if entry["what"] == "offset" else {entry["ms"], 0}
+        known = {0}.union(*offsets.values())
+        return {one - other for one in known for other in known}
+
     def known_life(self):
         """The last life of which the history has every event."""
         for entry in reversed(self.entries):

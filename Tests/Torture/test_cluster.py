@@ -149,6 +149,31 @@ def test_a_bulk_change_may_look_as_if_it_had_done_the_next_request_too(told, fai
         check(record)
 
 
+@pytest.mark.parametrize("faults, fails", [
+    ([], True), ([("offset", "n1", 318)], True), ([("offset", "n1", 321)], False), ([("offset", "n1", -200), ("offset", "n2", 121)], False),
+    ([("offset", "n1", 321), ("offset", "n1", 100)], True),
+])
+def test_a_taker_whose_calendar_is_a_period_behind_shows_an_instant_again(faults, fails):
+    hand = Handmade()
+    hand.now -= 2
+    op = hand.ask("create", "t", {"id": "t", "every": "321ms", "labels": {"n": "1"}})
+    hand.event("created", 1)
+    hand.now -= 1
+    hand.event("activated", 1)
+    hand.tell(op, 201, view(1, next=321))
+    for what, node, ms in faults:
+        hand.note("fault", what=what, where=node, ms=ms)
+    hand.fired(2, 1, 321)
+    hand.fired(3, 2, 321)
+    record = hand.build()
+    record.is_cluster, record.skew_ms = True, 2200
+    if fails:
+        with pytest.raises(Broken, match="is twice for one due instant"):
+            check(record)
+    else:
+        check(record)
+
+
 def test_the_same_seed_gives_the_same_faults():
     kinds = {**OF_NODES, **OF_DATABASE, **OF_LINKS}
     runs = []
