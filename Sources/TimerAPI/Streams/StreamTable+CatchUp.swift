@@ -93,14 +93,22 @@ extension StreamTable {
     /// others wait.
     private func fetch(_ stream: EventStream) {
         stream.mode = .reading
-        if rowHolders < Self.mostRowHolders { ask(stream) } else { awaitingRows.append(stream) }
+        if isRowHoldersFull, let idle = pausedHolder { dropRows(of: idle) }
+        if isRowHoldersFull { awaitingRows.append(stream) } else { ask(stream) }
     }
 
     /// Streams that may hold rows from the store at once, each about a mebibyte.
     private static let mostRowHolders = 16
 
+    private var isRowHoldersFull: Bool { rowHolders.count >= Self.mostRowHolders }
+
+    /// A stream whose rows are not needed before its client has read on; nil if there is none.
+    private var pausedHolder: EventStream? {
+        rowHolders.lazy.compactMap { self.streams[$0] }.first { $0.mode == .paused }
+    }
+
     private func ask(_ stream: EventStream) {
-        rowHolders += 1
+        rowHolders.append(stream.id)
         stream.holdsRows = true
         let id = stream.id
         let inbox = inbox
@@ -116,13 +124,13 @@ extension StreamTable {
         stream.rows = []
         guard stream.holdsRows else { return }
         stream.holdsRows = false
-        rowHolderLeft()
+        rowHolderLeft(stream.id)
     }
 
     /// Gives the place of a row holder to the next stream that waits for one.
-    private func rowHolderLeft() {
-        rowHolders -= 1
-        while rowHolders < Self.mostRowHolders, let next = awaitingRows.popFirst() {
+    private func rowHolderLeft(_ id: UInt64) {
+        rowHolders.removeAll { $0 == id }
+        while !isRowHoldersFull, let next = awaitingRows.popFirst() {
             if next.mode == .reading, streams[next.id] != nil { ask(next) }
         }
     }
@@ -130,7 +138,7 @@ extension StreamTable {
     /// Takes the rows that a stream asked for.
     func received(_ result: Result<StoredRows, StoreError>, forID id: UInt64) {
         // The stream has ended meanwhile.
-        guard let stream = streams[id], stream.mode == .reading else { return rowHolderLeft() }
+        guard let stream = streams[id], stream.mode == .reading else { return rowHolderLeft(id) }
         switch result {
         case .success(let found) where !found.rows.isEmpty && (found.isWhole || !stream.reportsGaps):
             stream.rows = found.rows[...]
@@ -177,7 +185,8 @@ extension StreamTable {
 }
 
 /// The rows that a loop decoded last, and the portions that it made of them for streams that are behind, which often
-/// need the same ones within a round.
+/// need the same ones within a round. A stream whose client takes a little at a time needs a row again in the next
+/// rounds.
 struct CatchUpCache {
     private struct Portion {
         var channel: StreamChannel
@@ -187,19 +196,39 @@ struct CatchUpCache {
 
     private var rows: [RowEvents] = []
     private var portions: [Portion] = []
+    /// Whether a row was asked for in this round.
+    private var isUsed = false
+    /// The end of the last round in which a row was asked for, in monotonic nanoseconds.
+    private var usedAt: Int64 = 0
 
     /// The most rows, and the most portions, that are kept.
     private static let mostKept = 8
+    /// The most rows that are kept from one round to the next: decoded, a row may take some megabytes.
+    private static let mostKeptOn = 2
+    /// The nanoseconds for which rows are kept that nobody asks for.
+    private static let longestUnused: Int64 = 100_000_000
 
     /// Returns the events of `row`; nil unless they were decoded lately.
-    func events(of row: LogRow) -> RowEvents? {
-        rows.first { $0.row.first == row.first && $0.row.last == row.last }
+    mutating func events(of row: LogRow) -> RowEvents? {
+        isUsed = true
+        return rows.first { $0.row.first == row.first && $0.row.last == row.last }
     }
 
     /// Keeps a row's events, in place of the oldest.
     mutating func keep(_ events: RowEvents) {
         if rows.count == Self.mostKept { rows.removeFirst() }
         rows.append(events)
+    }
+
+    /// Drops what the next round does not need.
+    mutating func endRound(at now: Int64) {
+        portions = []
+        if isUsed {
+            (isUsed, usedAt) = (false, now)
+            rows.removeFirst(max(0, rows.count - Self.mostKeptOn))
+        } else if now - usedAt > Self.longestUnused {
+            rows = []
+        }
     }
 
     /// Returns the portion that streams of `channel` at `after` get next; nil unless it was made lately.

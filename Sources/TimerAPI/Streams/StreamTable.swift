@@ -29,13 +29,13 @@ final class StreamTable {
     var bounded: [EventStream] = []
     /// Streams that are behind and can read on.
     var queue: FIFO<EventStream> = FIFO()
-    /// The number of streams that have asked the store for rows, or hold rows from it;
-    /// `awaitingRows` are queued for a place.
-    var rowHolders = 0
+    /// The ids of the streams that have asked the store for rows, or hold rows from it; `awaitingRows` are queued for a
+    /// place. A paused one gives its place up where it is needed, or at a heartbeat.
+    var rowHolders: [UInt64] = []
     var awaitingRows: FIFO<EventStream> = FIFO()
     /// Streams whose rows could not be read; they try again.
     var failed: [EventStream] = []
-    /// Rows decoded, and portions made, in this round.
+    /// Rows decoded, and portions made, lately.
     var recent = CatchUpCache()
     /// Whether the server stops. Streams that end for that do not unsubscribe, so that their clients get time to come
     /// back after the next start.
@@ -154,7 +154,7 @@ final class StreamTable {
     /// bounded time.
     func feed() {
         guard !streams.isEmpty else { return forget() }
-        let until = Clocks.monotonic() + Self.roundNs
+        let began = Clocks.monotonic()
         var isBusy = true
         while isBusy {
             isBusy = passOn()
@@ -166,9 +166,9 @@ final class StreamTable {
                 isBusy = true
                 beat(stream)
             }
-            if isBusy && Clocks.monotonic() >= until { return inbox.wake() }
+            if isBusy && Clocks.monotonic() >= began + Self.roundNs { return inbox.wake() }
         }
-        recent.removeAll()
+        recent.endRound(at: began)
     }
 
     /// Drops everything that was kept for streams, once the last one has left.
@@ -271,7 +271,7 @@ final class StreamTable {
         }
         guard stream.isFull(Self.bufferBytes) else { return true }
         if stream.mode == .inStep { stream.channel.leave(stream, for: .paused) } else { stream.mode = .paused }
-        dropRows(of: stream)
+        if !awaitingRows.isEmpty { dropRows(of: stream) }
         return false
     }
 }
@@ -309,7 +309,9 @@ extension StreamTable {
         if now - stream.lastSent >= heartbeat {
             stream.lastSent = now
             // The client of a paused stream has bytes to read.
-            if stream.mode != .paused {
+            if stream.mode == .paused {
+                dropRows(of: stream)
+            } else {
                 let format = stream.channel.key.format
                 let id = examined(stream).id
                 detached.send(stream.isOfPeer ? format.heartbeatToServer(id) : format.heartbeat(id))
