@@ -3,13 +3,13 @@
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
 
 import pytest
 
+from namespaces import can_unshare
 from patience import PATIENCE
 from server import binary, environment
 from timers import poll
@@ -91,12 +91,7 @@ def is_full(pipe):
     return not select.select([], [pipe], [], 0)[1]
 
 
-def can_unshare():
-    return os.geteuid() == 0 and shutil.which("unshare") and subprocess.run(
-        ["unshare", "--pid", "--fork", "--mount-proc", "true"], capture_output=True).returncode == 0
-
-
-@pytest.mark.skipif(not can_unshare(), reason="a namespace of processes needs root")
+@pytest.mark.skipif(not can_unshare("--pid", "--fork", "--mount-proc"), reason="a namespace of processes needs root")
 @pytest.mark.parametrize("number, code", ENDS)
 @pytest.mark.parametrize("words", ["get tea", "watch"])
 def test_the_first_process_of_a_container_ends_too(silent, words, number, code):

@@ -1,11 +1,11 @@
 """Two servers on one database: one serves, the other stands by and takes over."""
 
-import os
 import re
 import signal
 
 import pytest
 
+from namespaces import can_unshare
 from server import Server, binary, run
 from timers import duration, poll
 from webhooks import event, fire, hooked
@@ -211,7 +211,7 @@ def test_servers_that_do_not_read_the_format_of_a_newer_owner_end(new_node, post
         assert server.log_text().count("the log has format 99, written by a newer timerd; this one reads up to") == 2
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="a mount of its own needs root")
+@pytest.mark.skipif(not can_unshare("--mount"), reason="a mount of its own needs root")
 def test_a_server_without_the_time_zone_of_a_timer_leaves_the_timers_to_another(new_node, tmp_path):
     first = new_node()
     first.client.create(id="tea", cron="0 9 * * *", timeZone="Europe/Berlin")

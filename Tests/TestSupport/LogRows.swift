@@ -1,3 +1,4 @@
+import TimerCore
 package import TimerLog
 
 /// `count` rows of `width` positions each that follow the position `after`; the data of each says where it belongs.
@@ -7,6 +8,17 @@ package func chain(after: Int64 = 0, count: Int, width: Int64 = 10, bytes: Int =
         return LogRow(
             first: previous + 1, last: previous + width, previous: previous, data: pattern(previous + 1, bytes))
     }
+}
+
+/// A row of one record that is no event, after the position `previous`; `bytes` of it are an answer's text.
+package func answerRow(after previous: Int64, bytes: Int = 10) -> LogRow {
+    var records: [UInt8] = []
+    let number = UInt64(previous)
+    let answer = StoredAnswer(.numbered(number), answeredAt: 0, answer: [UInt8](repeating: 7, count: bytes))
+    RecordCodec.append(answer, to: &records)
+    let base = TimeBase(
+        now: Now(elapsed: 0, wallOffset: 0), boottime: 0, boot: Hash128(high: 0, low: number))
+    return BatchRows.make(records: records, first: previous + 1, previous: previous, epoch: 0, base: base)[0]
 }
 
 /// Bytes that differ from one position to the next, and within.

@@ -77,7 +77,7 @@ class Record:
                 # A step is set back a little later.
                 offsets[entry["where"]] = {entry["ms"]} if entry["what"] == "offset" else {entry["ms"], 0}
         known = {0}.union(*offsets.values())
-        return {one - other for one in known for other in known}
+        return {one - other for one in known for other in known} - {0}
 
     def known_life(self):
         """The last life of which the history has every event."""

@@ -150,7 +150,7 @@ def test_a_bulk_change_may_look_as_if_it_had_done_the_next_request_too(told, fai
 
 
 @pytest.mark.parametrize("faults, fails", [
-    ([], True), ([("offset", "n1", 318)], True), ([("offset", "n1", 321)], False), ([("offset", "n1", -200), ("offset", "n2", 121)], False),
+    ([], True), ([("offset", "n1", 321), ("offset", "n1", 0)], True), ([("offset", "n1", 318)], True), ([("offset", "n1", 321)], False), ([("offset", "n1", -200), ("offset", "n2", 121)], False),
     ([("offset", "n1", 321), ("offset", "n1", 100)], True),
 ])
 def test_a_taker_whose_calendar_is_a_period_behind_shows_an_instant_again(faults, fails):

@@ -67,8 +67,6 @@ final class EventStream {
     var reportsGaps: Bool
     /// Rows from the store that the stream has still to show.
     var rows: ArraySlice<LogRow> = []
-    /// Whether the stream counts as one of the table's `rowHolders`.
-    var holdsRows = false
     /// The instant at which something was last sent on the stream, in monotonic nanoseconds.
     var lastSent: Int64
     /// The instant at which a long poll ends without an event, in monotonic nanoseconds; nil for a stream or a probe.

@@ -109,7 +109,6 @@ extension StreamTable {
 
     private func ask(_ stream: EventStream) {
         rowHolders.append(stream.id)
-        stream.holdsRows = true
         let id = stream.id
         let inbox = inbox
         if stream.readsHistory, let mark = stream.history.first {
@@ -122,12 +121,10 @@ extension StreamTable {
     /// Drops a stream's rows, and gives its place as a row holder to the next stream that waits for rows.
     func dropRows(of stream: EventStream) {
         stream.rows = []
-        guard stream.holdsRows else { return }
-        stream.holdsRows = false
         rowHolderLeft(stream.id)
     }
 
-    /// Gives the place of a row holder to the next stream that waits for one.
+    /// Gives the place of a row holder, if the stream was one, to the next stream that waits for one.
     private func rowHolderLeft(_ id: UInt64) {
         rowHolders.removeAll { $0 == id }
         while !isRowHoldersFull, let next = awaitingRows.popFirst() {

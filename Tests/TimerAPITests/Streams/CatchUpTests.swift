@@ -8,18 +8,9 @@ import TimerLog
 
 /// Streams that read rows for themselves, by clients that take a little at a time.
 struct CatchUpTests {
-    private func row(after previous: Int64) throws -> LogRow {
-        var records: [UInt8] = []
-        let answer = StoredAnswer(.numbered(UInt64(previous)), answeredAt: 0, answer: [7])
-        RecordCodec.append(answer, to: &records)
-        let base = TimeBase(now: Now(elapsed: 0, wallOffset: 0), boottime: 0, boot: Hash128(high: 0, low: 1))
-        let rows = BatchRows.make(records: records, first: previous + 1, previous: previous, epoch: 0, base: base)
-        return try #require(rows.first)
-    }
-
     @Test func `decoded rows are kept while they are asked for, two of them over a round`() throws {
         var cache = CatchUpCache()
-        let rows = try (1...3).map { try row(after: $0) }
+        let rows = (1...3).map { answerRow(after: $0) }
         for row in rows {
             #expect(cache.events(of: row) == nil)
             cache.keep(RowEvents(try EventRow(row)))
@@ -44,21 +35,30 @@ struct CatchUpTests {
         }
     }
 
-    @Test func `a history is read from the store once, also where its client pauses it`() throws {
+    /// A log of 8,000 events of more than a kilobyte.
+    private func store() throws -> FaultyLogStore {
         let store = FaultyLogStore()
         let labels = (0..<16).map { #""l\#($0)":"\#(String(repeating: "x", count: 64))""# }.joined(separator: ",")
-        let first = try WholeServer(store)
+        let server = try WholeServer(store)
         for part in 0..<4 {
             let lines = (0..<1000).map { #"{"id":"t\#(part)-\#($0)","after":"1h","labels":{\#(labels)}}"# }
-            let answer = try first.ask(
+            let answer = try server.ask(
                 "POST", "/v1/timers/batch", lines.joined(separator: "\n"), type: "application/x-ndjson")
             try #require(answer.status == 200)
         }
-        first.stop()
-        // A server that has just read its log has none of the rows in memory.
-        let server = try WholeServer(store)
-        let rows = try rows(of: store).count
-        let before = store.readCount
+        return store
+    }
+
+    /// A server that has just read its log, so that it has none of the rows in memory; no heartbeat comes.
+    private func server(_ store: FaultyLogStore) throws -> WholeServer {
+        try WholeServer(store) { configuration in
+            configuration.heartbeatMilliseconds = 86_400_000
+            configuration.ioThreads = 1
+        }
+    }
+
+    /// A client that has asked for the whole history, and has read nothing until the server sends nothing more.
+    private func pausedClient(_ server: WholeServer) throws -> RawClient {
         let client = RawClient(port: try server.port)
         client.send("GET /v1/events?follow=false&since=0 HTTP/1.0\r\nHost: localhost\r\n\r\n")
         var last = 0
@@ -66,8 +66,20 @@ struct CatchUpTests {
             defer { last = waiting(client) }
             return last > 0 && last == waiting(client)
         }
-        let lines = client.rest().split(separator: UInt8(ascii: "\n")).filter { $0.first == UInt8(ascii: "{") }
-        #expect(lines.count == 8000)
+        return client
+    }
+
+    /// Reads everything. Returns the number of events.
+    private func eventCount(_ client: RawClient) -> Int {
+        client.rest().split(separator: UInt8(ascii: "\n")).count { $0.first == UInt8(ascii: "{") }
+    }
+
+    @Test func `a history is read from the store once, also where its client pauses it`() throws {
+        let store = try store()
+        let server = try server(store)
+        let rows = try rows(of: store).count
+        let before = store.readCount
+        #expect(eventCount(try pausedClient(server)) == 8000)
         #expect(store.readCount - before == rows)
     }
 }

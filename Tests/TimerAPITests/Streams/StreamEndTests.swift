@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What the end of a stream does to its timer.
+/// The end of a stream, as its timer sees it.
 struct StreamEndTests {
     @Test func `a timer that runs for its subscribers is suspended after its last stream has ended`() throws {
         let server = try WholeServer()
