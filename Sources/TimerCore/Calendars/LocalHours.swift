@@ -1,3 +1,5 @@
+import Primitives
+
 /// The opening hours by the clocks of the calendar's zone, as if these never changed.
 ///
 /// Local times are seconds since 1970-01-01T00:00:00. Each day has the times in which it is open, those included that
@@ -149,18 +151,5 @@ struct LocalHours: Sendable {
         let shifted = number + Self.thursday
         let week = floorDivide(shifted, 7)
         return week * weekSeconds + weekdays[Int(shifted - week * 7)].before
-    }
-}
-
-extension Array {
-    /// Returns how many elements come before the first that does not match; all that match come first.
-    func countPrefix(where matches: (Element) -> Bool) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if matches(self[middle]) { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }

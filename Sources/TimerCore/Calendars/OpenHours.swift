@@ -1,3 +1,5 @@
+import Primitives
+
 /// The opening hours of a calendar on the wall clock: instants to open time and back, however far apart they are.
 ///
 /// Instants and open time are whole milliseconds; instants count from 1970 in UTC, and those outside of the years that

@@ -1,3 +1,5 @@
+import Primitives
+
 /// The places of deliveries in the order of their ids: a sorted list in chunks, so that no insertion moves more
 /// than one chunk.
 struct DeliveryIndex {
@@ -11,22 +13,9 @@ struct DeliveryIndex {
 
     /// Returns the position at which `id` is, or would be inserted.
     private func position(of id: Int64, _ slots: borrowing DeliverySlots) -> (chunk: Int, offset: Int) {
-        var low = 0
-        var high = chunks.count
-        // The last chunk that begins at or before `id`.
-        while low < high {
-            let middle = (low + high) / 2
-            if slots[chunks[middle][0]].id <= id { low = middle + 1 } else { high = middle }
-        }
-        guard low > 0 else { return (0, 0) }
-        let chunk = low - 1
-        low = 0
-        high = chunks[chunk].count
-        while low < high {
-            let middle = (low + high) / 2
-            if slots[chunks[chunk][middle]].id < id { low = middle + 1 } else { high = middle }
-        }
-        return (chunk, low)
+        let begun = chunks.countPrefix { slots[$0[0]].id <= id }
+        guard begun > 0 else { return (0, 0) }
+        return (begun - 1, chunks[begun - 1].countPrefix { slots[$0].id < id })
     }
 
     /// Returns the place of the delivery `id`; nil when it is not here.

@@ -1,3 +1,5 @@
+import Primitives
+
 /// The members of a period's set that `BYSETPOS` selects, by their positions; all of them if there is no position.
 struct Positions: Sendable, Equatable {
     /// The positions from the start, ascending, from 1 on.
@@ -34,15 +36,7 @@ struct Positions: Sendable, Equatable {
 // Ascending numbers.
 extension [Int64] {
     /// Returns how many elements are at most `value`.
-    func count(through value: Int64) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle] <= value { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    func count(through value: Int64) -> Int { countPrefix { $0 <= value } }
 
     /// Whether `value` is an element.
     func holds(_ value: Int64) -> Bool {

@@ -1,3 +1,5 @@
+import Primitives
+
 /// A map from 32-bit hashes to 32-bit values that keeps its entries in hash order: an extendible hash table
 /// (Fagin, Nievergelt, Pippenger and Strong, "Extendible hashing") whose pages are sorted.
 ///
@@ -37,13 +39,7 @@ struct HashOrderedIndex {
 
     /// Returns the index in a page of the first entry not below `entry`.
     private static func lowerBound(_ entries: [UInt64], _ entry: UInt64) -> Int {
-        var low = 0
-        var high = entries.count
-        while low < high {
-            let middle = (low + high) >> 1
-            if entries[middle] < entry { low = middle + 1 } else { high = middle }
-        }
-        return low
+        entries.countPrefix { $0 < entry }
     }
 
     /// Adds an entry, which is not there yet.

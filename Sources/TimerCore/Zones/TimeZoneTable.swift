@@ -106,18 +106,13 @@ public struct TimeZoneTable: Sendable, Equatable {
     }
 
     private func listed(_ instant: Int64) -> ZoneSegment {
-        // The first transition after the instant.
-        var low = 0
-        var high = transitions.count
-        while low < high {
-            let middle = (low + high) / 2
-            if transitions[middle].instant <= instant { low = middle + 1 } else { high = middle }
-        }
-        let end = low < transitions.count ? transitions[low].instant : cycleStart.map { $0 + Self.cycle } ?? .max
-        guard low > 0 else {
+        let passed = transitions.countPrefix { $0.instant <= instant }
+        let end =
+            passed < transitions.count ? transitions[passed].instant : cycleStart.map { $0 + Self.cycle } ?? .max
+        guard passed > 0 else {
             return ZoneSegment(start: .min, end: end, offset: Int64(initialOffset), skipped: 0)
         }
-        let last = transitions[low - 1]
+        let last = transitions[passed - 1]
         return ZoneSegment(start: last.instant, end: end, offset: Int64(last.offset), skipped: Int64(last.skipped))
     }
 }

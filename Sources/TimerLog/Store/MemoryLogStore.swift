@@ -1,4 +1,5 @@
 internal import Platform
+import Primitives
 
 /// The log in memory: for tests, and for a server whose timers may be lost when it ends. `open` of the same object
 /// finds what was appended.
@@ -138,13 +139,8 @@ public final class MemoryLogStore: LogStore {
     fileprivate func fetch(from position: Int64, onlyOpen: Bool) throws(StoreError) -> [LogRow] {
         guard !onlyOpen || isOpen.withLock({ $0 }) else { throw Self.notOpen }
         return log.state.withLock { state in
-            var low = 0
-            var high = state.rows.count
-            while low < high {
-                let middle = (low + high) / 2
-                if state.rows[middle].last < position { low = middle + 1 } else { high = middle }
-            }
-            return Array(state.rows[low...].prefix(StoreLimits.rowsARead))
+            let before = state.rows.countPrefix { $0.last < position }
+            return Array(state.rows.dropFirst(before).prefix(StoreLimits.rowsARead))
         }
     }
 

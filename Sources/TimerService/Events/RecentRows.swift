@@ -1,3 +1,4 @@
+import Primitives
 import TimerLog
 
 /// The newest rows of the log, within a bound of bytes, as streams need them.
@@ -62,12 +63,7 @@ struct RecentRows {
 
     /// Returns the first row that ends after `position`, where that is held; nil for none.
     func row(after position: Int64) -> LogRow? {
-        var low = first
-        var high = rows.count
-        while low < high {
-            let middle = (low + high) / 2
-            if rows[middle].last <= position { low = middle + 1 } else { high = middle }
-        }
-        return low < rows.count ? rows[low] : nil
+        let next = first + rows[first...].countPrefix { $0.last <= position }
+        return next < rows.count ? rows[next] : nil
     }
 }
