@@ -155,10 +155,10 @@ measure_pg_forwarded() {
     section 'Forwarded beside asked at the owner'
     cluster forwarded "$ROUNDS" "$WORK/load"
     for name in create get batch one; do
-        figure "${called[$name]}" 'at the owner' /s "forward-$name-owner"
-        figure "${called[$name]}" forwarded /s "forward-$name-entry" '≥ 0.5 ×'
-        figure '– CPU of both servers for each' 'at the owner' µs "cpu-forward-$name-owner"
-        figure '– CPU of both servers for each' forwarded µs "cpu-forward-$name-entry" '≤ 2.2 ×'
+        figure "${called[$name]}" forwarded /s "forward-$name-entry"
+        figure "${called[$name]}" 'at the owner' /s "forward-$name-owner" '≥ 0.5 ×'
+        figure '– CPU of both servers for each' forwarded µs "cpu-forward-$name-entry"
+        figure '– CPU of both servers for each' 'at the owner' µs "cpu-forward-$name-owner" '≤ 2.2 ×'
         figure '– bytes between the servers for each request' forwarded B "wire-forward-$name"
     done
 }
