@@ -95,14 +95,16 @@ struct StandbyFold: ~Copyable {
     ///   - elapsed: nanoseconds on a clock that nobody sets; nil where they are not known.
     ///   - isShared: whether rows that were not read may be deleted or replaced during the round. If not, a row that
     ///     does not follow the one read before it is damage.
-    ///   - goesOn: asked before each row whether the round goes on.
+    ///   - goesOn: asked before each row, with the position of the newest record that was folded, whether the round
+    ///     goes on.
     /// - Throws: the errors of reading, and `damaged` for a row that is; the fold begins again then.
     mutating func round(
-        at elapsed: Int64?, _ reader: any LogReader, isShared: Bool = true, while goesOn: () -> Bool = { true }
+        at elapsed: Int64?, _ reader: any LogReader, isShared: Bool = true,
+        while goesOn: (Int64) -> Bool = { _ in true }
     ) throws(StoreError) -> Round {
         var round = beginRound(isShared, at: elapsed)
         try reader.readDecoded(from: head) { row throws(StoreError) in
-            if goesOn() { try take(row, in: &round) } else { round.outcome = .stopped }
+            if goesOn(head) { try take(row, in: &round) } else { round.outcome = .stopped }
             return round.outcome == nil
         }
         return end(round)

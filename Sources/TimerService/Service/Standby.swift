@@ -69,6 +69,12 @@ final class Standby: Worker, @unchecked Sendable {
             return true
         }
 
+        /// Notes how far a round has read, which may take long, and returns whether it goes on.
+        mutating func goOn(from head: Int64) -> Bool {
+            progress.head = head
+            return isReading && !isStopped
+        }
+
         /// Asks for a round if the log ends elsewhere than what was read.
         mutating func ask(at now: Int64) {
             // A log that ends before the newest record that was read may have lost that.
@@ -197,7 +203,7 @@ final class Standby: Worker, @unchecked Sendable {
         var round: StandbyFold.Round?
         do throws(StoreError) {
             let reader = try store.makeFollower()
-            round = try fold.round(at: now, reader) { state.withLock { $0.isReading && !$0.isStopped } }
+            round = try fold.round(at: now, reader) { head in state.withLock { $0.goOn(from: head) } }
         } catch {
             state.withLock { $0.noteFailure(error, at: Clocks.boottime()) }
             report(.standbyFailing(error))

@@ -157,7 +157,7 @@ final class ClusterProcess {
         let reader = try store.makeFollower()
         let round = try fold.round(
             at: machine.boottime(), bug == .standbySkipsRows ? SkippingReader(reader) : reader
-        ) {
+        ) { _ in
             count += 1
             return count <= rows
         }

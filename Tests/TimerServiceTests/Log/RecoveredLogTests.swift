@@ -39,7 +39,7 @@ struct RecoveredLogTests {
     private func standby() throws -> StandbyFold {
         var fold = StandbyFold(secret: try #require(store.secret), configuration)
         var count = 0
-        let round = try fold.round(at: 0, store.makeFollower()) {
+        let round = try fold.round(at: 0, store.makeFollower()) { _ in
             count += 1
             return count == 1
         }

@@ -9,6 +9,8 @@ import TimerLog
 /// A log that one process owns, and a service that stands by.
 private final class OwnedLog: Sendable {
     let log = MemoryLogStore()
+    /// The log as the standby sees it.
+    let gate: GatedLogStore
     let owner: Rig
     let service: TimerService
     let reports = Guarded<[ServiceEvent]>([])
@@ -16,8 +18,9 @@ private final class OwnedLog: Sendable {
     init(_ standby: StandbyKind) throws {
         _ = log.beginEpoch(session: 1, after: 0)
         owner = try Rig(log.seen(by: 1))
+        gate = GatedLogStore(log.seen(by: 2))
         service = try TimerService(
-            store: log.seen(by: 2), place: ManualPlace(), standby: standby, configuration: EngineConfiguration(),
+            store: gate, place: ManualPlace(), standby: standby, configuration: EngineConfiguration(),
             alarm: ManualAlarm(owner.time), timeSource: owner.time,
             report: { [reports] event in reports.withLock { $0.append(event) } })
         service.standby?.longestFreeing = .max / 2
@@ -33,7 +36,7 @@ private final class OwnedLog: Sendable {
 
     /// Waits until the standby has read the log.
     func waitUntilRead() throws {
-        try eventually("the log is read") { service.standbyProgress?.head == log.end }
+        try eventually("the log is read") { service.memory == .through(log.end) }
     }
 
     /// Makes the standby the owner.
@@ -65,6 +68,22 @@ struct StandbyTests {
         for id in ["a", "b", "c", "d"] { #expect(log.has(id)) }
         #expect(log.trim.uncountedThrough != nil, "the fold was begun before")
         #expect(owned.service.standbyProgress == nil)
+        owned.stop()
+    }
+
+    @Test func `a standby that reads many rows shows how far it is`() throws {
+        let owned = try OwnedLog(.warm)
+        for id in ["a", "b"] {
+            try owned.owner.create(id)
+            try owned.owner.settle()
+        }
+        owned.gate.passRows(2)
+        try owned.create("c")
+        // The round can't end: a row is held on its way to the fold.
+        try eventually("a row is read") { owned.service.standbyProgress.map { $0.head > 0 } ?? false }
+        #expect(owned.service.memory == .warming)
+        owned.gate.passRows(nil)
+        try owned.waitUntilRead()
         owned.stop()
     }
 

@@ -2,8 +2,8 @@ import Platform
 import TestSupport
 import TimerLog
 
-/// A log whose appends, and whose reads of several rows, wait at gates while those are shut, and whose deletions and
-/// reads fail as a test plans.
+/// A log whose appends, whose reads of several rows, and whose rows on their way to a follower wait at gates while those are
+/// shut, and whose deletions and reads fail as a test plans.
 final class GatedLogStore: LogStore {
     private struct State {
         /// The number of appends that may pass; nil for all.
@@ -13,6 +13,8 @@ final class GatedLogStore: LogStore {
         /// Whether no read may pass, and the number of reads that wait.
         var readsAreShut = false
         var waitingReads = 0
+        /// The number of rows that may pass to followers; nil for all.
+        var rowPasses: Int?
         var readsFail = false
         var reads = 0
         var failingDeletes = 0
@@ -43,6 +45,17 @@ final class GatedLogStore: LogStore {
     /// Whether a read waits at the gate.
     var isHoldingRead: Bool { state.withLock { $0.waitingReads > 0 } }
 
+    /// Holds every row but the next `count` on its way to a follower; nil releases all.
+    func passRows(_ count: Int?) { state.update { $0.rowPasses = count } }
+
+    private func passRow() {
+        state.wait { state -> Void? in
+            if state.rowPasses == 0 { return nil }
+            if let left = state.rowPasses { state.rowPasses = left - 1 }
+            return ()
+        }
+    }
+
     /// Makes every further read of several rows fail.
     func failReads() { state.withLock { $0.readsFail = true } }
 
@@ -65,6 +78,10 @@ final class GatedLogStore: LogStore {
 
     /// The number of deletions that were asked for.
     var deleteCount: Int { state.withLock { $0.deleted } }
+
+    var isShared: Bool { inner.isShared }
+
+    var secret: [UInt8]? { inner.secret }
 
     func open() throws(StoreError) -> StoreHead {
         let head = try inner.open()
@@ -98,20 +115,27 @@ final class GatedLogStore: LogStore {
 
     func replace(with rows: [LogRow]) throws(StoreError) { try inner.replace(with: rows) }
 
-    func makeReader() throws(StoreError) -> any LogReader { Reader(self, try inner.makeReader()) }
+    func makeReader() throws(StoreError) -> any LogReader { Reader(self, try inner.makeReader(), follows: false) }
+
+    func makeFollower() throws(StoreError) -> any LogReader { Reader(self, try inner.makeFollower(), follows: true) }
 
     private final class Reader: LogReader {
         private let store: GatedLogStore
         private let inner: any LogReader
+        private let follows: Bool
 
-        init(_ store: GatedLogStore, _ inner: any LogReader) {
+        init(_ store: GatedLogStore, _ inner: any LogReader, follows: Bool) {
             self.store = store
             self.inner = inner
+            self.follows = follows
         }
 
         func read(from position: Int64, _ body: (LogRow) -> Bool) throws(StoreError) {
             try store.passRead()
-            try inner.read(from: position, body)
+            try inner.read(from: position) { row in
+                if follows { store.passRow() }
+                return body(row)
+            }
         }
 
         func row(holding position: Int64) throws(StoreError) -> LogRow? { try inner.row(holding: position) }

@@ -19,7 +19,7 @@ final class ManualStandby {
     }
 
     func round(at elapsed: Int64? = 0, while goesOn: () -> Bool = { true }) throws -> StandbyFold.Round {
-        let round = try fold.round(at: elapsed, store.makeFollower(), while: goesOn)
+        let round = try fold.round(at: elapsed, store.makeFollower()) { _ in goesOn() }
         if case .broken(let cause) = round { breaks[cause, default: 0] += 1 }
         return round
     }
