@@ -2,6 +2,7 @@
 
 import pytest
 
+from free_ports import free_port
 from receiver import Gate, Receiver
 from timers import instant
 from webhooks import LATER, SECRET, attempts, deliveries, event, fire, fired, hooked
@@ -99,9 +100,7 @@ def test_dead_letters_stay_and_delivered_ones_do_not_come_again(new_server, rece
 
 
 def test_what_was_fired_while_the_receiver_was_down_comes_when_both_are_back(new_server, how):
-    with Receiver() as receiver:
-        port = receiver.port
-    server = new_server()
+    port, server = free_port(), new_server()
     for n in range(5):
         hooked(server.client, f"http://127.0.0.1:{port}/{n}", f"t{n}", retry=SOON)
         fire(server.client, f"t{n}", 4)

@@ -1,23 +1,17 @@
 """The effect of each answer, and of no answer."""
 
-import socket
 import time
 from email.utils import formatdate
 
 import pytest
 
 import receiver as told
+from free_ports import free_port
 from receiver import Answer, Gate, Receiver
 from timers import instant, now
 from webhooks import FAST, LATER, attempts, deliveries, event, fire, fired, hooked
 
 CAUTIOUS = {"initial": "10ms", "max": "2h", "jitter": 0.2, "maxAttempts": 3}
-
-
-def dead_port():
-    """A port on which no process listens."""
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return found.getsockname()[1]
 
 
 def outcomes(found):
@@ -213,7 +207,7 @@ def test_https_to_plain_http_is_not_trusted(api, receiver, name):
 
 
 def test_nobody_listening_is_unreachable(api, name):
-    id = hooked(api, f"http://127.0.0.1:{dead_port()}/", name)
+    id = hooked(api, f"http://127.0.0.1:{free_port()}/", name)
     fire(api, id)
     assert outcomes(attempts(api, id, 3)) == [
         ("deliveryFailed", 1, "unreachable"), ("deliveryFailed", 2, "unreachable"), ("deliveryDead", 3, "unreachable")]
@@ -226,7 +220,7 @@ def test_a_name_without_an_address_is_unresolved(api, name):
 
 
 def test_a_receiver_that_comes_up_later_is_found(api, name):
-    port = dead_port()
+    port = free_port()
     id = hooked(api, f"http://127.0.0.1:{port}/", name, retry={"initial": "20ms", "max": "100ms", "maxAttempts": 100})
     fire(api, id)
     assert event(api, id, "deliveryFailed")["error"] == "unreachable"
