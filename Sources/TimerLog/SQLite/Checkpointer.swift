@@ -87,6 +87,8 @@ final class Checkpointer: Sendable {
             do throws(SQLiteFailure) {
                 if connection == nil { connection = try open() }
                 try alone { () throws(SQLiteFailure) in copied = try connection?.checkpoint(.passive) ?? 0 }
+                // The restart syncs the database as well, while a commit waits: little must be left for it to write.
+                try connection?.syncDatabase()
             } catch {
                 connection = nil
             }

@@ -110,6 +110,16 @@ internal import CSQLite
         return Int(copied)
     }
 
+    /// Syncs the database's file. A checkpoint does so only where it has copied the whole WAL, which it never has while
+    /// others commit; what is left to write grows until then.
+    func syncDatabase() throws(SQLiteFailure) {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        try check(unsafe sqlite3_file_control(handle, nil, SQLITE_FCNTL_FILE_POINTER, &file))
+        guard let file = unsafe file, let sync = unsafe file.pointee.pMethods?.pointee.xSync else { return }
+        let code = unsafe sync(file, SQLITE_SYNC_NORMAL)
+        guard code == SQLITE_OK else { throw failure(code) }
+    }
+
     /// Throws the failure that `code` stands for, unless it is `SQLITE_OK`.
     func check(_ code: Int32) throws(SQLiteFailure) {
         guard code == SQLITE_OK else { throw failure(code) }

@@ -53,6 +53,24 @@ struct SQLiteFaultTests {
         _ = try goOn(store)
     }
 
+    @Test func `the thread syncs what a pass has copied, also where that is not the whole WAL`() throws {
+        // The reader keeps a pass from copying the rows after it, as rows do that come meanwhile.
+        let reader = try SQLiteConnection(path: directory.file("timers.db"), .readOnly)
+        try reader.execute("BEGIN; SELECT count(*) FROM log")
+        #expect(store.append(batch, expecting: 10, epoch: 0) == .durable)
+        FaultyVFS.fail(.databaseSync, with: Self.fsync)
+        let path = directory.file("timers.db")
+        let checkpointer = Checkpointer(Checkpointer.Pace(interval: 1, rest: 1)) { () throws(SQLiteFailure) in
+            let connection = try SQLiteConnection(path: path, .readWrite, vfs: FaultyVFS.name)
+            _ = try connection.integer("SELECT count(*) FROM log")
+            return connection
+        }
+        checkpointer.note(pages: 1, isFull: false)
+        try eventually("the database is synced") { FaultyVFS.isSettled }
+        checkpointer.end()
+        try reader.execute("COMMIT")
+    }
+
     @Test func `a lost commit stays lost where a connection of another program keeps SQLite from recovering`() throws {
         let other = try SQLiteConnection(path: directory.file("timers.db"), .readOnly)
         #expect(try other.integer("SELECT count(*) FROM log") == 1)

@@ -28,6 +28,9 @@ enum FaultyVFS {
         }
     }
 
+    /// Whether all planned failures have happened.
+    static var isSettled: Bool { faults.withLock { $0.isEmpty } }
+
     /// The planned failures: the number of calls that succeed before, and the code.
     private static let faults = Guarded<[Call: (skip: Int, code: Int32)]>([:])
 
