@@ -87,7 +87,7 @@ final class Checkpointer: Sendable {
             do throws(SQLiteFailure) {
                 if connection == nil { connection = try open() }
                 try alone { () throws(SQLiteFailure) in copied = try connection?.checkpoint(.passive) ?? 0 }
-                // The restart syncs the database as well, while a commit waits: little must be left for it to write.
+                // The WAL's restart syncs the database as well, while a commit waits: little must be left to write.
                 try connection?.syncDatabase()
             } catch {
                 connection = nil

@@ -110,14 +110,15 @@ internal import CSQLite
         return Int(copied)
     }
 
-    /// Syncs the database's file. A checkpoint does so only where it has copied the whole WAL, which it never has while
+    /// Syncs the database's file. A checkpoint does so only where it has copied the whole WAL, which it seldom has while
     /// others commit; what is left to write grows until then.
     func syncDatabase() throws(SQLiteFailure) {
         var file: UnsafeMutablePointer<sqlite3_file>?
         try check(unsafe sqlite3_file_control(handle, nil, SQLITE_FCNTL_FILE_POINTER, &file))
         guard let file = unsafe file, let sync = unsafe file.pointee.pMethods?.pointee.xSync else { return }
         let code = unsafe sync(file, SQLITE_SYNC_NORMAL)
-        guard code == SQLITE_OK else { throw failure(code) }
+        // The connection does not know of this call, so it has no message.
+        guard code == SQLITE_OK else { throw unsafe SQLiteConnection.failure(code, nil) }
     }
 
     /// Throws the failure that `code` stands for, unless it is `SQLITE_OK`.

@@ -54,7 +54,7 @@ struct SQLiteFaultTests {
     }
 
     @Test func `the thread syncs what a pass has copied, also where that is not the whole WAL`() throws {
-        // The reader keeps a pass from copying the rows after it, as rows do that come meanwhile.
+        // The reader keeps a pass from copying the rows after it, as commits do that come meanwhile.
         let reader = try SQLiteConnection(path: directory.file("timers.db"), .readOnly)
         try reader.execute("BEGIN; SELECT count(*) FROM log")
         #expect(store.append(batch, expecting: 10, epoch: 0) == .durable)
