@@ -5,9 +5,10 @@
 #
 #   Benchmarks/compare.sh OLD [NEW]     two binaries; NEW is the release build unless named
 #
-# ROUNDS and LOAD_SECONDS say how often and how long; COUNT how many timers recovery and memory are measured with; PARTS names
-# some of: create batch reads commands many start. STORE=postgres gives each build a database of its own in one PostgreSQL;
-# recovery, memory and start are not measured there, as a killed server's lease has to run out first.
+# ROUNDS and LOAD_SECONDS say how often and how long; COUNT how many timers recovery and memory are measured with, BURST how many
+# fire within a second; PARTS names some of: create batch reads commands burst many start. STORE=postgres gives each build a
+# database of its own in one PostgreSQL; recovery, memory and start are not measured there, as a killed server's lease has to run
+# out first.
 set -euo pipefail
 readonly OLD=$(realpath "${1:?usage: compare.sh OLD [NEW]}") NEW=$(realpath "${2:-.build/release/timerd}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -15,7 +16,7 @@ ROUNDS=${ROUNDS:-9} TIMERD=$NEW
 source Benchmarks/lib.sh
 source Benchmarks/servers.sh
 readonly STORE=${STORE:-sqlite}
-readonly LOAD_SECONDS=${LOAD_SECONDS:-1} COUNT=${COUNT:-300000} RATIOS=$WORK/ratios
+readonly LOAD_SECONDS=${LOAD_SECONDS:-1} COUNT=${COUNT:-300000} BURST=${BURST:-200000} RATIOS=$WORK/ratios
 readonly -A BINARIES=([old]=$OLD [new]=$NEW) AT=([old]=$PORT [new]=$((PORT + 1)))
 declare -A VALUES=()
 
@@ -108,6 +109,25 @@ measure_commands() {
     stop_both commands
 }
 
+# Each round has servers of its own: what fired stays in memory and in the log.
+measure_burst() {
+    local round name client p99
+    for ((round = 0; round < ROUNDS; round++)); do
+        start_both "burst-$round"
+        for name in $(in_turn "$round"); do
+            "$WORK/fires" timerd "${AT[$name]}" "$BURST" >"$WORK/fired" &
+            client=$!
+            STARTED+=("$client")
+            timers due "${AT[$name]}" "$BURST" 1
+            wait "$client" || fail "fires were not read"
+            read -r _ _ p99 _ <"$WORK/fired"
+            VALUES[$name]=$p99
+        done
+        stop_both "burst-$round"
+        pair "ms from due to a client, p99 of $BURST fires within a second" less
+    done
+}
+
 measure_many() {
     local round name
     start_both many
@@ -142,13 +162,14 @@ require_ports "the old build=${AT[old]}" "the new build=${AT[new]}" "postgres=${
 install_tools
 allow_files 2048 '512 connections'
 gcc -O2 -o "$WORK/load" Benchmarks/load.c Benchmarks/protocol.c
-parts=${PARTS:-create batch reads commands many start}
+gcc -O2 -o "$WORK/fires" Benchmarks/fires.c Benchmarks/protocol.c Benchmarks/stream.c
+parts=${PARTS:-create batch reads commands burst many start}
 if [[ $STORE == postgres ]]; then
     # PostgreSQL runs as a user of its own, which must be able to reach its data.
     umask 022
     chmod 711 "$WORK"
     start_server postgres "$WORK/pg"
-    parts=${PARTS:-create batch reads commands}
+    parts=${PARTS:-create batch reads commands burst}
 fi
 for part in $parts; do "measure_$part"; done
 python3 - "$RATIOS" <<'PYTHON'
