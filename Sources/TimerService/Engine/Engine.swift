@@ -347,7 +347,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         return batch.takePosition(at: clockNow)
     }
 
-    /// Fires what is due, one bounded step.
+    /// Fires what is due, in one bounded hold of the lock.
     public func fire() -> FireStep {
         lock.lock(.fire)
         defer { lock.unlock() }
@@ -365,10 +365,9 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             afterChanges(now)
             return .more
         }
-        var done = scheduler.advance(to: now, limit: EngineConfiguration.stepLimit, &effects)
-        if pacer.step(fired: !effects.isEmpty, isDone: done) { counters.wakeups += 1 }
-        record()
-        done = settleSubscriptions(now) && done
+        let (fired, isAdvanced) = advance(to: now)
+        if pacer.step(fired: fired, isDone: isAdvanced) { counters.wakeups += 1 }
+        let done = settleSubscriptions(now) && isAdvanced
         pacer.finish(isDone: done, at: now.elapsed)
         afterChanges(now)
         guard done else { return .more }
@@ -376,6 +375,22 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         if scheduler.countsUptime { return .done }
         pacer.rest()
         return .resting(until: pacer.armedFor == .max ? .max : clock.boottime(ofElapsed: pacer.armedFor))
+    }
+
+    /// Fires what is due at `now`, in bounded steps as long as the hold of the lock is short: between two holds the fire loop naps,
+    /// and the committer takes what is decided so far for a commit of its own.
+    ///
+    /// - Returns: whether anything fired, and whether all that is due was handled.
+    private func advance(to now: Now) -> (fired: Bool, isDone: Bool) {
+        var fired = false
+        for _ in 0..<EngineConfiguration.mostFireSteps {
+            let isDone = scheduler.advance(to: now, limit: EngineConfiguration.stepLimit, &effects)
+            fired = fired || !effects.isEmpty
+            record()
+            if isDone { return (fired, true) }
+            guard clock.sinceLastReading < EngineConfiguration.longestFiring else { break }
+        }
+        return (fired, false)
     }
 
     /// Wakes the fire loop, so that it takes a step of the engine at once.

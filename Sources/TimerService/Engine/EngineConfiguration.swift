@@ -35,6 +35,10 @@ public struct EngineConfiguration: Sendable {
     static let maximumBatchBytes = 64 << 20
     /// Most timers a step fires or moves before it lets others have the lock.
     static let stepLimit = 64
+    /// The most steps that the fire loop takes in one hold of the lock.
+    static let mostFireSteps = 8
+    /// The nanoseconds of a hold after which the fire loop begins no further step in it.
+    static let longestFiring: Int64 = 250_000
     /// The most that the commands of one hold of the lock may cost, in changes of small timers. A command that has
     /// begun is carried out.
     static let holdLimit = 64

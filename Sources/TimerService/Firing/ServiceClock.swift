@@ -109,6 +109,9 @@ struct ServiceClock {
     /// The last reading.
     var lastReading: Now { last }
 
+    /// The elapsed nanoseconds since the last reading.
+    var sinceLastReading: Int64 { source.boottime() + shift - last.elapsed }
+
     /// Returns what every clock showed at `now`, for a row.
     func base(at now: Now) -> TimeBase {
         TimeBase(now: now, boottime: now.elapsed - shift, boot: boot)

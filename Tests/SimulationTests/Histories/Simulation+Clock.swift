@@ -115,9 +115,9 @@ extension Simulation {
         try checkClock(now)
     }
 
-    /// Runs the fire loop until nothing more is due now.
+    /// Runs the fire loop until nothing more is due now, or a timer that has very much to catch up has done a part of it.
     func fireDue() throws {
-        for _ in 0..<100 {
+        for _ in 0..<16 {
             if broken != nil { return }
             try drain()
             let result = try advance()

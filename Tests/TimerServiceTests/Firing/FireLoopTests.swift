@@ -36,13 +36,25 @@ struct FireLoopTests {
         #expect(rig.alarm.armed == .max || rig.alarm.armed > rig.time.boottime())
     }
 
-    @Test func `much that is due takes several steps`() throws {
-        for count in 0..<200 { try rig.create("a\(count)", TimerRules(.after(100))) }
-        rig.time.pass(milliseconds: 100)
-        #expect(loop.step() == .more)
-        #expect(fires <= EngineConfiguration.stepLimit)
-        fire()
-        #expect(fires == 200)
+    @Test func `steps of the scheduler share a hold of the lock while they are quick, a bounded number of them`() throws
+    {
+        let most = EngineConfiguration.mostFireSteps * EngineConfiguration.stepLimit
+        let count = 3 * most
+        /// Fires `count` timers, while each reading of the clock takes so many nanoseconds. Returns how many holds that took.
+        func holds(_ name: String, reading: Int64) throws -> Int {
+            for index in 0..<count { try rig.create("\(name)\(index)", TimerRules(.after(100))) }
+            rig.time.pass(milliseconds: 100)
+            rig.time.takeTime(nanoseconds: reading)
+            defer { rig.time.takeTime(nanoseconds: 0) }
+            var holds = 1
+            while loop.step() == .more { holds += 1 }
+            return holds
+        }
+        let quick = try holds("quick", reading: 0)
+        let slow = try holds("slow", reading: EngineConfiguration.longestFiring)
+        #expect(fires == 2 * count)
+        #expect(slow >= count / EngineConfiguration.stepLimit && quick >= count / most, "\(quick), \(slow)")
+        #expect(quick <= slow / 4, "\(quick), \(slow)")
     }
 
     @Test func `a watchdog that waits for the sockets holds the loop, and those are asked once`() throws {
