@@ -33,7 +33,8 @@ public struct EngineConfiguration: Sendable {
 
     /// Bytes of records that may wait for the disk; above, commands are refused as overload.
     static let maximumBatchBytes = 64 << 20
-    /// Most timers a step fires or moves before it lets others have the lock.
+    /// The most timers that a step fires, moves or plans again. A hold of the lock has one such step; that of the fire loop may have
+    /// several.
     static let stepLimit = 64
     /// The most steps that the fire loop takes in one hold of the lock.
     static let mostFireSteps = 8
