@@ -111,15 +111,11 @@ measure_commands() {
 
 # Each round has servers of its own: what fired stays in memory and in the log.
 measure_burst() {
-    local round name client p99
+    local round name p99
     for ((round = 0; round < ROUNDS; round++)); do
         start_both "burst-$round"
         for name in $(in_turn "$round"); do
-            "$WORK/fires" timerd "${AT[$name]}" "$BURST" >"$WORK/fired" &
-            client=$!
-            STARTED+=("$client")
-            timers due "${AT[$name]}" "$BURST" 1
-            wait "$client" || fail "fires were not read"
+            read_fires "${AT[$name]}" "$BURST" 1
             read -r _ _ p99 _ <"$WORK/fired"
             VALUES[$name]=$p99
         done
@@ -162,7 +158,7 @@ require_ports "the old build=${AT[old]}" "the new build=${AT[new]}" "postgres=${
 install_tools
 allow_files 2048 '512 connections'
 gcc -O2 -o "$WORK/load" Benchmarks/load.c Benchmarks/protocol.c
-gcc -O2 -o "$WORK/fires" Benchmarks/fires.c Benchmarks/protocol.c Benchmarks/stream.c
+compile_fires
 parts=${PARTS:-create batch reads commands burst many start}
 if [[ $STORE == postgres ]]; then
     # PostgreSQL runs as a user of its own, which must be able to reach its data.

@@ -116,6 +116,20 @@ allow_files() {
 
 resident_kib() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
 
+# --- The client of fires
+
+compile_fires() { gcc -O2 -o "$WORK/fires" Benchmarks/fires.c Benchmarks/protocol.c Benchmarks/stream.c; }
+
+# read_fires PORT COUNT SPREAD: makes so many timers, due within SPREAD seconds, and reads their fires; the figures of fires.c are
+# then in $WORK/fired.
+read_fires() {
+    "$WORK/fires" timerd "$1" "$2" >"$WORK/fired" &
+    local client=$!
+    STARTED+=("$client")
+    timers due "$@"
+    wait "$client" || fail "fires were not read"
+}
+
 # --- The client of streams
 
 CLIENT=0

@@ -19,11 +19,7 @@ take_fires() {
 
 # timerd_fires PREFIX COUNT SPREAD: makes that many timers and reads their fires.
 timerd_fires() {
-    "$WORK/fires" timerd "$PORT" "$2" >"$WORK/fired" &
-    local client=$!
-    STARTED+=("$client")
-    timers due "$PORT" "$2" "$3"
-    wait "$client" || fail "fires were not read"
+    read_fires "$PORT" "$2" "$3"
     take_fires "$1" <"$WORK/fired"
 }
 

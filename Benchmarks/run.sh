@@ -202,7 +202,7 @@ main() {
     require_server_ports "the receiver of webhooks=$HOOK_PORT"
     install_tools
     install_peers
-    gcc -O2 -o "$WORK/fires" Benchmarks/fires.c Benchmarks/protocol.c Benchmarks/stream.c
+    compile_fires
     mkdir "$SAMPLES"
     allow_files 2048 '512 connections' || exit 0
     SECONDS=0

@@ -347,10 +347,21 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         return batch.takePosition(at: clockNow)
     }
 
-    /// Fires what is due, in one bounded hold of the lock.
+    /// Fires what is due, in bounded steps as long as the hold of the lock is short: between two holds the fire loop naps, and the
+    /// committer takes what is decided so far for a commit of its own.
     public func fire() -> FireStep {
         lock.lock(.fire)
         defer { lock.unlock() }
+        let end = clock.elapsed + EngineConfiguration.longestFiring
+        for _ in 1..<EngineConfiguration.mostFireSteps {
+            let step = fireStep()
+            if step != .more || clock.elapsed >= end { return step }
+        }
+        return fireStep()
+    }
+
+    /// Takes one bounded step of the fire loop, by a new reading of the clocks. Called under the lock.
+    private func fireStep() -> FireStep {
         // Copied before the clock is read, which may make another plan.
         let pacerBefore = pacer
         let now = instant()
@@ -365,9 +376,10 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             afterChanges(now)
             return .more
         }
-        let (fired, isAdvanced) = advance(to: now)
-        if pacer.step(fired: fired, isDone: isAdvanced) { counters.wakeups += 1 }
-        let done = settleSubscriptions(now) && isAdvanced
+        var done = scheduler.advance(to: now, limit: EngineConfiguration.stepLimit, &effects)
+        if pacer.step(fired: !effects.isEmpty, isDone: done) { counters.wakeups += 1 }
+        record()
+        done = settleSubscriptions(now) && done
         pacer.finish(isDone: done, at: now.elapsed)
         afterChanges(now)
         guard done else { return .more }
@@ -375,22 +387,6 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         if scheduler.countsUptime { return .done }
         pacer.rest()
         return .resting(until: pacer.armedFor == .max ? .max : clock.boottime(ofElapsed: pacer.armedFor))
-    }
-
-    /// Fires what is due at `now`, in bounded steps as long as the hold of the lock is short: between two holds the fire loop naps,
-    /// and the committer takes what is decided so far for a commit of its own.
-    ///
-    /// - Returns: whether anything fired, and whether all that is due was handled.
-    private func advance(to now: Now) -> (fired: Bool, isDone: Bool) {
-        var fired = false
-        for _ in 0..<EngineConfiguration.mostFireSteps {
-            let isDone = scheduler.advance(to: now, limit: EngineConfiguration.stepLimit, &effects)
-            fired = fired || !effects.isEmpty
-            record()
-            if isDone { return (fired, true) }
-            guard clock.sinceLastReading < EngineConfiguration.longestFiring else { break }
-        }
-        return (fired, false)
     }
 
     /// Wakes the fire loop, so that it takes a step of the engine at once.

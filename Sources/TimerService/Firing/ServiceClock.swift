@@ -109,8 +109,8 @@ struct ServiceClock {
     /// The last reading.
     var lastReading: Now { last }
 
-    /// The elapsed nanoseconds since the last reading.
-    var sinceLastReading: Int64 { source.boottime() + shift - last.elapsed }
+    /// The elapsed time in nanoseconds, read without following a step of the calendar.
+    var elapsed: Int64 { source.boottime() + shift }
 
     /// Returns what every clock showed at `now`, for a row.
     func base(at now: Now) -> TimeBase {

@@ -57,6 +57,18 @@ struct FireLoopTests {
         #expect(quick <= slow / 4, "\(quick), \(slow)")
     }
 
+    @Test func `a fire is late by the steps that were before it in a hold of the lock`() throws {
+        let count = EngineConfiguration.stepLimit + 1
+        for index in 0..<count { try rig.create("a\(index)", TimerRules(.after(10))) }
+        rig.time.pass(milliseconds: 10)
+        rig.time.takeTime(nanoseconds: 40_000)
+        let step = loop.step()
+        rig.time.takeTime(nanoseconds: 0)
+        let lateness = rig.engine.snapshotCounters().lateness
+        #expect(step.isDone && fires == count)
+        #expect(lateness.counts[0] == count - 1 && lateness.counts[1] == 1, "\(lateness)")
+    }
+
     @Test func `a watchdog that waits for the sockets holds the loop, and those are asked once`() throws {
         let asked = Guarded(0)
         let reader = rig.shared.addReader { asked.withLock { $0 += 1 } }
