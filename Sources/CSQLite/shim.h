@@ -61,3 +61,8 @@ static inline const char *csqlite_code_name(int code) {
 #undef CSQLITE_NAME
   return "SQLITE_?";
 }
+
+/// Has the last connection of a database leave the WAL as it is when it is closed.
+static inline int csqlite_keep_wal_on_close(sqlite3 *connection) {
+  return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+}

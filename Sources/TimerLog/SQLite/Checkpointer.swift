@@ -11,6 +11,7 @@ final class Checkpointer: Sendable {
         var pagesSeen = 0
         var pagesCopied = 0
         var isRunning = false
+        var failedSync: SQLiteFailure?
         var isEnding = false
         var thread: Thread?
     }
@@ -51,6 +52,10 @@ final class Checkpointer: Sendable {
         state.withLock { state in !state.isRunning && state.pages - state.pagesCopied <= pace.rest }
     }
 
+    /// The failure of a sync of the database, if one has failed. The pages that were copied before it may be lost, though
+    /// SQLite counts them as copied: the WAL must not start over, but be copied from its start, by another writer.
+    var failedSync: SQLiteFailure? { state.withLock { $0.failedSync } }
+
     /// Runs `checkpoint` while the checkpointer runs none of its own, after the one under way.
     func alone(_ checkpoint: () throws(SQLiteFailure) -> Void) throws(SQLiteFailure) {
         checkpointing.lock()
@@ -82,8 +87,8 @@ final class Checkpointer: Sendable {
             }
             guard seen > 0 else { return }
             var copied = 0
-            // A failure is not lost: the writer's own checkpoint meets it, and its append reports it. Until then
-            // the WAL holds everything, and the next try is an interval away.
+            // A failure is not lost: the writer asks for a failed sync, and its own checkpoint meets any other. Until
+            // then the WAL holds everything, and the next try is an interval away.
             do throws(SQLiteFailure) {
                 if connection == nil { connection = try open() }
                 try alone { () throws(SQLiteFailure) in copied = try connection?.checkpoint(.passive) ?? 0 }
@@ -91,6 +96,7 @@ final class Checkpointer: Sendable {
                 try connection?.syncDatabase()
             } catch {
                 connection = nil
+                if error.isFailedSync { state.withLock { $0.failedSync = error } }
             }
             state.withLock { state in
                 state.isRunning = false

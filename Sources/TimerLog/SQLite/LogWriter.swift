@@ -20,6 +20,8 @@ final class LogWriter {
     /// frees.
     private static let bytesAVacuum = 6 << 20
 
+    private static let checkpointing = "checkpointing the log"
+
     /// The head of the log.
     private(set) var head: StoreHead
     private let tuning: SQLiteLogStore.Tuning
@@ -38,6 +40,8 @@ final class LogWriter {
     /// The length from which on it starts over whatever is left to copy.
     private var mostPages: Int
     private var failure: StoreError?
+    /// Whether a sync of the database has failed: the next writer must copy the whole WAL again.
+    private(set) var hasFailedSync = false
 
     /// The outcome of a transaction.
     private enum Ending {
@@ -49,12 +53,16 @@ final class LogWriter {
     /// Opens the database, makes the tables where there are none, copies what the last writer left in the WAL into
     /// the database, and verifies the newest rows.
     ///
-    /// - Parameter known: the head when this process last had the log open; any other log is refused, and so is an
-    ///   older state of this one.
+    /// - Parameters:
+    ///   - known: the head when this process last had the log open; any other log is refused, and so is an older state
+    ///     of this one.
+    ///   - isAfterFailedSync: whether the last writer met a failed sync of the database.
     init(
-        _ directory: DataDirectory, _ tuning: SQLiteLogStore.Tuning, continuing known: StoreHead? = nil
+        _ directory: DataDirectory, _ tuning: SQLiteLogStore.Tuning, continuing known: StoreHead? = nil,
+        isAfterFailedSync: Bool = false
     ) throws(StoreError) {
         let path = directory.database
+        if isAfterFailedSync { try LogWriter.copyWholeWAL(path, tuning) }
         let (connection, pageBytes) = try LogWriter.connect(path, tuning, mayCreate: known == nil)
         self.pageBytes = pageBytes
         (begin, insert, commit) = try SQLiteSchema.attempt("preparing to write \(path)") { () throws(SQLiteFailure) in
@@ -92,6 +100,8 @@ final class LogWriter {
     /// Ends the thread that checkpoints. To be called once, before the writer is released.
     func end() {
         checkpointer.end()
+        if checkpointer.failedSync != nil { hasFailedSync = true }
+        if hasFailedSync { connection.keepWALOnClose() }
     }
 
     /// See `SQLiteLogStore.append`.
@@ -99,7 +109,8 @@ final class LogWriter {
         if let failure { return .absent(failure) }
         if let refusal = AppendRules.refusal(rows, expecting: expecting, epoch: epoch, head: head) { return refusal }
         guard let first = rows.first?.first, let last = rows.last?.last else { return .durable }
-        if let error = restartWAL() { return .absent(error) }
+        // A writer that has failed must be opened again, which an absent append does not ask for.
+        if let error = restartWAL() { return failure == nil ? .absent(error) : .unknown(error) }
         let ending = transaction { () throws(SQLiteFailure) in
             for row in rows { try SQLiteSchema.insert(row, insert) }
             if head.branchedAt != nil { try connection.execute(SQLiteSchema.unbranch) }
@@ -231,9 +242,16 @@ final class LogWriter {
         return error
     }
 
+    private func failSync(_ error: SQLiteFailure) -> StoreError {
+        hasFailedSync = true
+        return fail(error, LogWriter.checkpointing)
+    }
+
     /// Copies what is left of a WAL that is full, so that the next commit starts it over. Readers that prevent it postpone
-    /// it until the WAL has grown by as much again; another failure is returned.
+    /// it until the WAL has grown by as much again; another failure is returned. A sync of the database that failed, here
+    /// or on the checkpointer's thread, stops this writer.
     private func restartWAL() -> StoreError? {
+        if let error = checkpointer.failedSync { return failSync(error) }
         let pages = connection.walPages
         let isPressing = pages >= mostPages
         guard isPressing || (pages >= restartPages && checkpointer.hasNearlyCopied) else { return nil }
@@ -244,11 +262,25 @@ final class LogWriter {
             try checkpointer.alone { () throws(SQLiteFailure) in try connection.checkpoint(.restart) }
             (restartPages, mostPages) = (restart, most)
         } catch {
-            guard error.isBusy else { return error.storeError("checkpointing the log") }
+            if error.isFailedSync { return failSync(error) }
+            guard error.isBusy else { return error.storeError(LogWriter.checkpointing) }
             restartPages = pages + restart
             if isPressing { mostPages = pages + most }
         }
         return nil
+    }
+
+    /// Copies all of the WAL into the database, what SQLite counts as copied included. A connection that has the database
+    /// to itself keeps its own index of the WAL, and makes it from the WAL alone.
+    private static func copyWholeWAL(_ path: String, _ tuning: SQLiteLogStore.Tuning) throws(StoreError) {
+        try SQLiteSchema.attempt("copying the whole log into \(path)") { () throws(SQLiteFailure) in
+            let connection = try SQLiteConnection(path: path, .readWrite, vfs: tuning.vfs)
+            connection.keepWALOnClose()
+            try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            // A connection that has read nothing yet does not know of the WAL.
+            _ = try connection.integer("PRAGMA user_version")
+            try connection.checkpoint(.truncate)
+        }
     }
 
     private static func connect(

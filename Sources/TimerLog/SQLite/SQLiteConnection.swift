@@ -121,6 +121,12 @@ internal import CSQLite
         guard code == SQLITE_OK else { throw unsafe SQLiteConnection.failure(code, nil) }
     }
 
+    /// Has the close of this connection leave the WAL as it is, where it would copy the rest of it and delete it.
+    func keepWALOnClose() {
+        let code = unsafe csqlite_keep_wal_on_close(handle)
+        precondition(code == SQLITE_OK, "SQLite knows the setting")
+    }
+
     /// Throws the failure that `code` stands for, unless it is `SQLITE_OK`.
     func check(_ code: Int32) throws(SQLiteFailure) {
         guard code == SQLITE_OK else { throw failure(code) }
@@ -225,6 +231,9 @@ struct SQLiteFailure: Error {
 
     /// Whether another connection's lock prevented the call.
     var isBusy: Bool { primary == SQLITE_BUSY }
+    /// Whether a file could not be synced: what was written to it since the last sync may never reach the disk, though
+    /// later syncs succeed.
+    var isFailedSync: Bool { code == SQLITE_IOERR | (4 << 8) }
     /// Whether a row of this key exists already.
     var isDuplicate: Bool { primary == SQLITE_CONSTRAINT }
 

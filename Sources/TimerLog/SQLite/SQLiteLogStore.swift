@@ -16,6 +16,8 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
     private var writer: LogWriter?
     /// The head of the log when it was last open; nil before the first open and after `close`.
     private var known: StoreHead?
+    /// Whether a sync of the database has failed since the last open that succeeded.
+    private var hasFailedSync = false
 
     /// Makes a closed store in `directory`, which `open` makes where it is missing (its parent must be there).
     public convenience init(directory: String) {
@@ -46,7 +48,8 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
         closeConnections()
         try takeDirectory()
         if known == nil { try directory.createDatabase() }
-        let opened = try LogWriter(directory, tuning, continuing: known)
+        let opened = try LogWriter(directory, tuning, continuing: known, isAfterFailedSync: hasFailedSync)
+        hasFailedSync = false
         writer = opened
         gate.allow()
         return opened.head
@@ -122,9 +125,11 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
 
     private func closeConnections() {
         gate.closeAll()
-        if let writer { known = writer.head }
-        writer?.end()
-        writer = nil
+        guard let writer else { return }
+        known = writer.head
+        writer.end()
+        if writer.hasFailedSync { hasFailedSync = true }
+        self.writer = nil
     }
 
     private static var notOpen: StoreError { StoreError(.io, "the log is not open") }

@@ -159,6 +159,83 @@ struct SQLiteFaultTests {
         #expect(store.append(next, expecting: 210, epoch: 0) == .durable)
     }
 
+    /// Copies the first of `count` rows into the database, as a pass of the thread does while a reader needs no more; the
+    /// next sync of the database then loses them.
+    private func copyPart(count: Int) throws {
+        let path = directory.file("timers.db")
+        let reader = try SQLiteConnection(path: path, .readOnly)
+        #expect(store.append(chain(after: 10, count: 20, bytes: 30_000), expecting: 10, epoch: 0) == .durable)
+        try reader.execute("BEGIN; SELECT count(*) FROM log")
+        let rest = chain(after: 210, count: count - 21, bytes: 30_000)
+        #expect(store.append(rest, expecting: 210, epoch: 0) == .durable)
+        FaultyVFS.loseNextSync()
+        let pass = try SQLiteConnection(path: path, .readWrite, vfs: FaultyVFS.name)
+        _ = try pass.integer("SELECT count(*) FROM log")
+        #expect(try pass.checkpoint(.passive) >= 20)
+        try reader.execute("COMMIT")
+    }
+
+    @Test func `rows whose copies a failed sync loses are copied again before the WAL starts over`() throws {
+        // The WAL is over its bound now, so the next append begins with a checkpoint.
+        try copyPart(count: 40)
+        let next = chain(after: 400, count: 1)
+        guard case .unknown(let error) = store.append(next, expecting: 400, epoch: 0) else {
+            Issue.record("the store goes on though it may have lost pages")
+            return
+        }
+        #expect(error.description.contains("SQLITE_IOERR_FSYNC) while checkpointing"))
+        #expect(FaultyVFS.settle())
+        // A connection of another program keeps SQLite's note of what was copied.
+        do {
+            let other = try SQLiteConnection(path: directory.file("timers.db"), .readOnly)
+            _ = try other.integer("PRAGMA user_version")
+            let refusal = #expect(throws: StoreError.self) { try store.open() }
+            #expect(refusal?.description.contains("SQLITE_BUSY) while copying the whole log") == true)
+        }
+        #expect(try store.open().last == 400)
+        let all = chain(count: 1) + chain(after: 10, count: 39, bytes: 30_000)
+        #expect(try rows(of: store) == all)
+        #expect(store.append(next, expecting: 400, epoch: 0) == .durable)
+        let image = try directory.crashImage()
+        #expect(try SQLiteLogStore(directory: image.path).open().last == 410)
+    }
+
+    @Test func `a close after a failed sync leaves the WAL, and the next open copies all of it`() throws {
+        try copyPart(count: 40)
+        _ = store.append(chain(after: 400, count: 1), expecting: 400, epoch: 0)
+        #expect(FaultyVFS.settle())
+        store.close()
+        let next = SQLiteLogStore(directory: directory.path)
+        #expect(try next.open().last == 400)
+        #expect(try rows(of: next) == chain(count: 1) + chain(after: 10, count: 39, bytes: 30_000))
+    }
+
+    @Test func `the writer learns of a sync that failed on the checkpointer's thread`() throws {
+        var tuning = SQLiteLogStore.Tuning()
+        tuning.vfs = FaultyVFS.name
+        tuning.passiveBytes = 64 << 10
+        let other = try TemporaryDirectory()
+        let store = SQLiteLogStore(directory: other.path, tuning: tuning)
+        _ = try store.open()
+        FaultyVFS.loseNextSync()
+        var head: Int64 = 0
+        var outcome = AppendOutcome.durable
+        // The thread needs a moment to meet the failure; a hundred rows would be enough if it ran at once.
+        while head < 100_000 {
+            outcome = store.append(chain(after: head, count: 1, bytes: 20_000), expecting: head, epoch: 0)
+            guard outcome == .durable else { break }
+            head += 10
+        }
+        guard case .unknown(let error) = outcome else {
+            Issue.record("the failure was not told: \(outcome)")
+            return
+        }
+        #expect(error.description.contains("SQLITE_IOERR_FSYNC) while checkpointing"))
+        #expect(FaultyVFS.settle())
+        #expect(try store.open().last == head)
+        #expect(try rows(of: store) == chain(count: Int(head / 10), bytes: 20_000))
+    }
+
     @Test func `a delete whose commit fails throws, and nothing is lost but what was to go`() throws {
         #expect(store.append(batch, expecting: 10, epoch: 0) == .durable)
         FaultyVFS.fail(.walSync, with: Self.fsync)

@@ -1,7 +1,8 @@
 import CSQLite
 import Platform
 
-/// SQLite's default VFS, with writes and syncs that fail on demand.
+/// SQLite's default VFS, with writes and syncs that fail on demand. A failed sync of the database may lose what was written
+/// since the last one, as the disk of a machine that loses its power later.
 ///
 /// It opens files as the default does, then replaces each file's table of methods by a copy with two of ours.
 enum FaultyVFS {
@@ -20,9 +21,17 @@ enum FaultyVFS {
         faults.withLock { $0[call] = (skip, code) }
     }
 
+    /// Makes the next sync of the database fail, and the database be what it was at the last sync before it. To be called
+    /// before the writes that get lost.
+    static func loseNextSync() {
+        unsynced.withLock { $0 = [:] }
+        fail(.databaseSync, with: SQLITE_IOERR | (4 << 8))
+    }
+
     /// Drops every planned failure. Returns whether all of them have happened.
     static func settle() -> Bool {
-        faults.withLock { faults in
+        unsynced.withLock { $0 = nil }
+        return faults.withLock { faults in
             defer { faults = [:] }
             return faults.isEmpty
         }
@@ -33,6 +42,38 @@ enum FaultyVFS {
 
     /// The planned failures: the number of calls that succeed before, and the code.
     private static let faults = Guarded<[Call: (skip: Int, code: Int32)]>([:])
+
+    /// What the database held, by offset, where it was written since `loseNextSync`; nil while nothing is to get lost.
+    private static let unsynced = Guarded<[Int64: [UInt8]]?>(nil)
+
+    /// Writes to the database, and remembers what was there.
+    fileprivate static func writeDatabase(
+        _ file: UnsafeMutablePointer<sqlite3_file>?, _ bytes: UnsafeRawPointer?, _ count: Int32, _ offset: Int64
+    ) -> Int32 {
+        guard let original = unsafe database.original?.pointee else { return SQLITE_MISUSE }
+        return unsynced.withLock { unsynced in
+            if unsynced != nil, unsynced?[offset] == nil {
+                var old = [UInt8](repeating: 0, count: Int(count))
+                // A read beyond the file's end fails, and fills with zeros.
+                _ = unsafe old.withUnsafeMutableBytes { unsafe original.xRead(file, $0.baseAddress, count, offset) }
+                unsynced?[offset] = old
+            }
+            return unsafe original.xWrite(file, bytes, count, offset)
+        }
+    }
+
+    /// Syncs the database, or fails and takes back what is to get lost.
+    fileprivate static func syncDatabase(_ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32) -> Int32 {
+        guard let original = unsafe database.original?.pointee else { return SQLITE_MISUSE }
+        guard let code = due(.databaseSync) else { return unsafe original.xSync(file, flags) }
+        unsynced.withLock { unsynced in
+            for (offset, old) in unsynced ?? [:] {
+                _ = unsafe old.withUnsafeBytes { unsafe original.xWrite(file, $0.baseAddress, Int32($0.count), offset) }
+            }
+            unsynced = nil
+        }
+        return code
+    }
 
     /// The code that this `call` fails with; nil where it succeeds.
     fileprivate static func due(_ call: Call) -> Int32? {
@@ -105,12 +146,9 @@ private func openFile(
         unsafe FaultyVFS.database.adopt(file) { methods in
             unsafe methods.xWrite = { file, bytes, count, offset in
                 if let code = FaultyVFS.due(.databaseWrite) { return code }
-                return unsafe FaultyVFS.database.original?.pointee.xWrite(file, bytes, count, offset) ?? SQLITE_MISUSE
+                return unsafe FaultyVFS.writeDatabase(file, bytes, count, offset)
             }
-            unsafe methods.xSync = { file, flags in
-                if let code = FaultyVFS.due(.databaseSync) { return code }
-                return unsafe FaultyVFS.database.original?.pointee.xSync(file, flags) ?? SQLITE_MISUSE
-            }
+            unsafe methods.xSync = { file, flags in unsafe FaultyVFS.syncDatabase(file, flags) }
         }
     }
     return code
