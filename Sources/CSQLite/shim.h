@@ -62,7 +62,10 @@ static inline const char *csqlite_code_name(int code) {
   return "SQLITE_?";
 }
 
-/// Has the last connection of a database leave the WAL as it is when it is closed.
+/// SQLite's macro, whose value Swift can't compute.
+static const int csqlite_failed_sync = SQLITE_IOERR_FSYNC;
+
+/// Makes the close of a database's last connection leave the WAL as it is.
 static inline int csqlite_keep_wal_on_close(sqlite3 *connection) {
   return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }

@@ -121,7 +121,7 @@ internal import CSQLite
         guard code == SQLITE_OK else { throw unsafe SQLiteConnection.failure(code, nil) }
     }
 
-    /// Has the close of this connection leave the WAL as it is, where it would copy the rest of it and delete it.
+    /// Makes the close of this connection leave the WAL as it is. The last one would copy the rest of it and delete it.
     func keepWALOnClose() {
         let code = unsafe csqlite_keep_wal_on_close(handle)
         precondition(code == SQLITE_OK, "SQLite knows the setting")
@@ -233,7 +233,7 @@ struct SQLiteFailure: Error {
     var isBusy: Bool { primary == SQLITE_BUSY }
     /// Whether a file could not be synced: what was written to it since the last sync may never reach the disk, though
     /// later syncs succeed.
-    var isFailedSync: Bool { code == SQLITE_IOERR | (4 << 8) }
+    var isFailedSync: Bool { code == csqlite_failed_sync }
     /// Whether a row of this key exists already.
     var isDuplicate: Bool { primary == SQLITE_CONSTRAINT }
 

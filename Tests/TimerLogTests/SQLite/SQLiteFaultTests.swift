@@ -7,7 +7,7 @@ import Testing
 /// The outcome of an append when the device fails. Serialized, as SQLite knows a single faulty VFS.
 @Suite(.serialized)
 struct SQLiteFaultTests {
-    static let fsync = SQLITE_IOERR | (4 << 8)
+    static let fsync = csqlite_failed_sync
     static let write = SQLITE_IOERR | (3 << 8)
     let directory: TemporaryDirectory
     let store: SQLiteLogStore

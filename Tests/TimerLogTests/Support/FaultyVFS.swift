@@ -25,7 +25,7 @@ enum FaultyVFS {
     /// before the writes that get lost.
     static func loseNextSync() {
         unsynced.withLock { $0 = [:] }
-        fail(.databaseSync, with: SQLITE_IOERR | (4 << 8))
+        fail(.databaseSync, with: csqlite_failed_sync)
     }
 
     /// Drops every planned failure. Returns whether all of them have happened.
