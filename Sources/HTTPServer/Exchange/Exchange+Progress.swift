@@ -61,12 +61,13 @@ extension Exchange {
                 return true
             }
             dropBody()
-            loop.handler.renderRefusal(isTooLarge ? .bodyTooLarge(limit: bodyLimit) : .overloaded, into: self)
+            isBodyTooLarge = isTooLarge
+            if !isTooLarge { loop.handler.renderRefusal(.overloaded, into: self) }
             enterKeepingTime(.discarding)
         }
         guard stage == .discarding else { return stage != .left && stage != .broken }
         discarded += bytes.count
-        return discarded <= loop.limits.drainBodyBytes || answerAndLeave()
+        return discarded <= loop.limits.drainBodyBytes || refuseAndLeave()
     }
 
     /// Takes room for the body to grow to `size` bytes. Returns false where all bodies under way hold as much as
@@ -89,7 +90,12 @@ extension Exchange {
             loop.noteProgress()
             takeKernelCount()
             enter(.owed)
-            sendResponse()
+            if isBodyTooLarge && loop.handler.handlesTooLarge(self) {
+                loop.handler.handle(self, Answer(self, serial: serial))
+            } else {
+                refuseTooLarge()
+                sendResponse()
+            }
         case .idle, .head, .owed, .sending, .left, .broken: break  // called again while the answer is awaited
         }
         return stage == .owed || stage == .sending
@@ -199,6 +205,7 @@ extension Exchange {
 
     func admit(_ facts: RequestCheck.Facts) -> Bool {
         discarded = 0
+        isBodyTooLarge = false
         if facts.framing == .chunked { markCountUnknown() }
         let limit: Int
         switch loop.handler.admit(self) {
@@ -208,7 +215,7 @@ extension Exchange {
         bodyLimit = limit
         switch facts.framing {
         case .length(let length) where length > limit:
-            loop.handler.renderRefusal(.bodyTooLarge(limit: limit), into: self)
+            isBodyTooLarge = true
             return refuse(facts)
         case .length(let length): body.reserveCapacity(min(length, Response.keptBytes))
         case .none, .chunked: break
@@ -217,7 +224,8 @@ extension Exchange {
         return true
     }
 
-    /// Answers with the refusal in `response`: after the body where that is short, else now, and closes the connection.
+    /// Answers with the refusal in `response`, or that of a body that is too large: after the body where that is short, else
+    /// now, and closes the connection.
     private func refuse(_ facts: RequestCheck.Facts) -> Bool {
         let isShort =
             switch facts.framing {
@@ -225,9 +233,19 @@ extension Exchange {
             case .length(let length): length <= loop.limits.drainBodyBytes && !facts.expectsContinue
             case .chunked: !facts.expectsContinue
             }
-        guard isShort else { return answerAndLeave() }
+        guard isShort else { return refuseAndLeave() }
         enterKeepingTime(.discarding)
         return true
+    }
+
+    private func refuseAndLeave() -> Bool {
+        refuseTooLarge()
+        return answerAndLeave()
+    }
+
+    /// Fills the response with the refusal of a body that is too large, if it is.
+    private func refuseTooLarge() {
+        if isBodyTooLarge { loop.handler.renderRefusal(.bodyTooLarge(limit: bodyLimit), into: self) }
     }
 
     /// Enters `stage` and keeps `since`: one time limit holds from the request line to the last byte of the body.

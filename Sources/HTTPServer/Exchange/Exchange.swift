@@ -31,8 +31,10 @@ public final class Exchange {
     public internal(set) var isHTTP11 = true
     /// The header lines.
     public internal(set) var headers = RequestHeaders()
-    /// The body; complete in `LoopHandler.handle`.
+    /// The body; complete in `LoopHandler.handle`, or empty where it is too large.
     public internal(set) var body: [UInt8] = []
+    /// Whether the body has more bytes than the handler accepted.
+    public internal(set) var isBodyTooLarge = false
     /// The instant at which the loop saw the request line, on the monotonic clock in nanoseconds.
     public internal(set) var startedAt: Int64 = 0
     /// The answer; fill it before it is sent.

@@ -9,6 +9,10 @@ public protocol LoopHandler: AnyObject {
     /// Handles a complete request. The answer may be sent at once, or kept and sent later on this thread.
     func handle(_ exchange: Exchange, _ answer: consuming Answer)
 
+    /// Whether `handle` answers this request, which was accepted, though its body is too large: it gets the request without
+    /// the body. Else the server refuses it.
+    func handlesTooLarge(_ exchange: Exchange) -> Bool
+
     /// Called when the requests that were ready have all been handled. Answers sent here leave in the same round.
     func requestsWereHandled()
 
@@ -42,6 +46,9 @@ public protocol LoopHandler: AnyObject {
 }
 
 extension LoopHandler {
+    /// False: the server refuses bodies that are too large.
+    public func handlesTooLarge(_ exchange: Exchange) -> Bool { false }
+
     /// Does nothing.
     public func requestsWereHandled() {}
 

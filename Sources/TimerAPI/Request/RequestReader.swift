@@ -28,15 +28,16 @@ struct RequestReader {
         }
     }
 
-    /// Reads the idempotency key of a POST that has one.
+    /// Reads the idempotency key of a POST that has one. Where a repeat has no further effect, the key is not kept.
     func readIdempotencyKey(_ ticket: Ticket) {
-        let mayHaveOne = ticket.exchange.method == .post && !ticket.route.hasOneEffect || ticket.route.isAboutKeys
-        guard mayHaveOne, let lines = ticket.exchange.headers.lines("idempotency-key") else { return }
+        let mayHaveOne = ticket.exchange.method == .post || ticket.route.isAboutKeys
+        guard mayHaveOne, !ticket.exchange.isBodyTooLarge, let lines = ticket.exchange.headers.lines("idempotency-key")
+        else { return }
         if ticket.route.isAboutKeys {
             return ticket.fail(
                 Problem(.invalidRequest, "requests about keys take no `Idempotency-Key`: a secret is shown once"))
         }
-        guard ticket.route.takesKeys else {
+        guard ticket.route.takesKeys || ticket.route.hasOneEffect else {
             return ticket.fail(
                 Problem(.invalidRequest, "\(ticket.route.path) takes no `Idempotency-Key`: its answer is not kept"))
         }
@@ -48,6 +49,7 @@ struct RequestReader {
         else {
             return ticket.fail(Problem(.invalidRequest, "`Idempotency-Key` is 1 to 128 visible ASCII characters"))
         }
+        guard ticket.route.takesKeys else { return }
         // The key alone names the request among those of its principal; method, target and body make its fingerprint.
         // Clients with a token, and those that are asked for none, are one principal: an `Idempotency-Key` has no blank.
         var name = Array(value.bytes)
@@ -85,7 +87,17 @@ struct RequestReader {
         return key(ticket.parameter)
     }
 
+    /// The problem of a request whose body is too large.
+    func tooLarge(_ ticket: Ticket) -> Problem { Problem(.bodyTooLarge(limit: ticket.route.bodyLimit)) }
+
     private func operation(_ ticket: Ticket) throws(Problem) -> Operation {
+        if ticket.exchange.isBodyTooLarge {
+            // An id that nothing can have is that of an absent thing.
+            let isOfDelivery = ticket.route == .delivery || ticket.route == .deliveryRedrive
+            if isOfDelivery && namedDelivery(ticket) == nil { throw .noDelivery }
+            if !isOfDelivery { _ = try pathKey(ticket) }
+            throw tooLarge(ticket)
+        }
         if let command = ticket.route.command {
             return try self.command(command, ticket)
         }

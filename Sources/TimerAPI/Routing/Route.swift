@@ -102,17 +102,22 @@ enum Route: Int, CaseIterable {
     /// Whether the route is about access keys.
     var isAboutKeys: Bool { self == .keys || self == .key || self == .keyRotate || self == .keySelf }
 
+    /// Whether the route is about a timer or a delivery that its path names.
+    var isOfOneThing: Bool {
+        command != nil || self == .timer || self == .webhookTest || self == .delivery || self == .deliveryRedrive
+    }
+
     /// Whether a GET on the route opens a stream.
     var isStream: Bool { self == .events || self == .timerEvents || self == .timerWait || self == .export }
 
     /// The most bytes of a request's body.
     var bodyLimit: Int { self == .batch || self == .importPart ? APILimits.batchBytes : APILimits.bodyBytes }
 
-    /// Whether a POST or DELETE has one effect however often it comes.
-    var hasOneEffect: Bool { self == .drain || self == .importPart }
+    /// Whether a POST or DELETE has one effect however often it comes, or none.
+    var hasOneEffect: Bool { self == .drain || self == .importPart || self == .preview }
 
-    /// Whether a POST takes an `Idempotency-Key`. A key's secret is shown once, so that its answer is not kept; a test of a
-    /// webhook and a hand-over leave no answer in the log.
+    /// Whether a POST is done once for an `Idempotency-Key`, and its answer kept. The answer about an access key is not, as
+    /// its secret is shown once; a test of a webhook and a hand-over leave no answer in the log.
     var takesKeys: Bool { !hasOneEffect && !isAboutKeys && self != .webhookTest && self != .promote }
 
     /// The value of an `Allow` header.

@@ -149,7 +149,7 @@ extension Routing {
         }
         try ticket.authenticate(route, by: gate)
         try gate.checkOrigin(exchange, route)
-        if let malformed { throw Problem(.invalidRequest, malformed.detail) }
+        if let malformed { throw Problem(.invalidRequest, malformed.detail, parameter: malformed.parameter) }
         switch match {
         case .route(.problem, let slug) where ProblemKind(slug: Array(slug)) == nil:
             throw Problem(.notFound, "nothing is at this path")

@@ -11,6 +11,8 @@ struct Target {
     /// The reason for which a target can't be read.
     struct Malformed: Error {
         var detail: String
+        /// The name of the query parameter whose value it is; nil for another part.
+        var parameter: String?
     }
 
     /// Makes a target with no path and no query.
@@ -50,9 +52,13 @@ struct Target {
     private mutating func readQuery(_ query: ArraySlice<UInt8>) throws(Malformed) {
         for pair in query.split(separator: UInt8(ascii: "&")) {
             let equals = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
-            let name = try Self.decode(pair[..<equals], plusIsSpace: true)
-            let value = try equals < pair.endIndex ? Self.decode(pair[(equals + 1)...], plusIsSpace: true) : []
-            parameters.append((String(decoding: name, as: UTF8.self), Array(value)))
+            let name = String(decoding: try Self.decode(pair[..<equals], plusIsSpace: true), as: UTF8.self)
+            do throws(Malformed) {
+                let value = try equals < pair.endIndex ? Self.decode(pair[(equals + 1)...], plusIsSpace: true) : []
+                parameters.append((name, Array(value)))
+            } catch {
+                throw Malformed(detail: error.detail, parameter: name)
+            }
         }
     }
 

@@ -34,6 +34,10 @@ extension TimerHandler {
     /// Hands a request to the desk. Returns false where there is none, or another server has forwarded the request.
     func forward(_ ticket: Ticket) -> Bool {
         guard let desk, !ticket.exchange.isFromPeer else { return false }
+        if ticket.exchange.isBodyTooLarge {
+            respond(ticket, with: reader.tooLarge(ticket))
+            return true
+        }
         if ticket.isStream && !stillTakes(ticket) {
             respond(ticket, with: .unknownCredential)
             return true

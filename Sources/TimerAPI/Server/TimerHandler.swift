@@ -100,6 +100,15 @@ package final class TimerHandler: LoopHandler {
         }
     }
 
+    /// Whether the path names a thing that may be absent, which comes before the size of the body.
+    package func handlesTooLarge(_ exchange: Exchange) -> Bool {
+        guard let ticket = exchange.context as? Ticket else { return false }
+        switch exchange.method {
+        case .post, .patch, .delete: return ticket.route.isOfOneThing
+        default: return false
+        }
+    }
+
     func ticket(for exchange: Exchange) -> Ticket {
         let ticket: Ticket
         if let known = exchange.context as? Ticket {

@@ -84,11 +84,21 @@ import TimerCore
         let head = server.head
         for (path, body) in [
             ("/v1/timers", #"{"id":"t","after":"2h"}"#), ("/v1/timers", #"{"id":"t",  "after":"1h"}"#),
-            ("/v1/timers?x=1", #"{"id":"t","after":"1h"}"#), ("/v1/schedules/preview", #"{"id":"t","after":"1h"}"#),
+            ("/v1/timers?x=1", #"{"id":"t","after":"1h"}"#), ("/v1/timers/t/reschedule", #"{"id":"t","after":"1h"}"#),
         ] {
             #expect(try post(path, body).verdict == "422 idempotency-mismatch", "\(path) \(body)")
         }
         #expect(server.head == head)
+    }
+
+    @Test func `a preview keeps no key`() throws {
+        let head = server.head
+        for body in [#"{"after":"1h"}"#, #"{"after":"2h"}"#] {
+            let answer = try post("/v1/schedules/preview", body)
+            #expect(answer.status == 200 && answer.header("idempotency-replayed") == nil, "\(answer.text)")
+        }
+        #expect(server.head == head)
+        _ = try twice("/v1/timers", #"{"after":"1h"}"#)
     }
 
     @Test func `a refusal frees the key`() throws {
@@ -107,7 +117,11 @@ import TimerCore
     @Test func `a key is 1 to 128 visible ASCII characters`() throws {
         let head = server.head
         for key in [String(repeating: "k", count: 129), "", "a b", "é"] {
-            #expect(try post("/v1/timers", #"{"after":"1h"}"#, key: key).verdict == "400 invalid-request", "\(key)")
+            for path in ["/v1/timers", "/v1/schedules/preview", "/v1/drain"] {
+                let answer = try post(path, #"{"after":"1h"}"#, key: key)
+                #expect(
+                    answer.verdict == "400 invalid-request" && answer.text.contains("visible ASCII"), "\(path) \(key)")
+            }
         }
         #expect(server.head == head)
         let longest = String(repeating: "!", count: 128)

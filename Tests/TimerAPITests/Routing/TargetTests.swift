@@ -12,9 +12,13 @@ struct TargetTests {
         #expect(target.parameters.map { text($0.value) } == ["k=v&w", "1 2", "y", ""])
     }
 
-    @Test(arguments: ["/%", "/%4", "/%zz", "/a%00b", "/%ff", "/%c3", "/?a=%", "/?a=%ff"])
-    func `what does not decode is refused`(text: String) {
-        #expect(throws: Target.Malformed.self) { try Target(Array(text.utf8)) }
+    @Test(arguments: [
+        ("/%", nil), ("/%4", nil), ("/%zz", nil), ("/a%00b", nil), ("/%ff", nil), ("/%c3", nil), ("/?%ff=a", nil),
+        ("/?a=%", "a"), ("/?b=1&a=%ff", "a"),
+    ])
+    func `what does not decode is refused, and a parameter named`(text: String, parameter: String?) throws {
+        let error = try #require(throws: Target.Malformed.self) { try Target(Array(text.utf8)) }
+        #expect(error.parameter == parameter)
     }
 
     @Test(arguments: [

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import TimerCore
 
 @testable import TimerAPI
 
@@ -15,6 +16,25 @@ struct RequestLimitTests {
         let refused = try server.ask("POST", "/v1/timers", most + " ")
         #expect(refused.status == 413)
         #expect(refused.problem(at: "/v1/timers") == "too-large")
+    }
+
+    @Test func `that a timer or a delivery is absent comes before the size of the body`() throws {
+        let server = try WholeServer()
+        try server.make("t", in: .running)
+        let head = server.head
+        let body = String(repeating: " ", count: APILimits.bodyBytes + 1)
+        for (method, target, verdict) in [
+            ("PATCH", "/v1/timers/absent", "404 not-found"), ("PATCH", "/v1/timers/t", "413 too-large"),
+            ("DELETE", "/v1/timers/a%20b", "404 not-found"), ("POST", "/v1/timers/absent/suspend", "404 not-found"),
+            ("POST", "/v1/timers/absent/webhook/test", "404 not-found"),
+            ("POST", "/v1/deliveries/9/redrive", "404 not-found"),
+            // A PUT makes the timer, and a GET has no body.
+            ("PUT", "/v1/timers/absent", "413 too-large"), ("GET", "/v1/timers/absent", "413 too-large"),
+        ] {
+            #expect(try server.ask(method, target, body).verdict == verdict, "\(method) \(target)")
+        }
+        #expect(try server.ask("PATCH", "/v1/timers/t", body, headers: "Idempotency-Key: k\r\n").status == 413)
+        #expect(server.head == head)
     }
 
     @Test func `a body in chunks has the same bound`() throws {
