@@ -47,9 +47,21 @@ struct undo {
     char bytes[];
 };
 
+/* How often a sync of a file has lost what was written. */
+struct loss {
+    struct loss *next;
+    dev_t device;
+    ino_t inode;
+    int count;
+};
+
+enum { DESCRIPTORS = 4096 };
+
 static volatile struct control *control;
 static const char *under;
 static struct undo *undone;
+static struct loss *losses;
+static int seen[DESCRIPTORS]; /* the count of its file's losses that was reported to each descriptor */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static ssize_t (*real_pwrite)(int, const void *, size_t, off_t);
@@ -161,6 +173,32 @@ static void settle(int fd, int take_back) {
     pthread_mutex_unlock(&lock);
 }
 
+/* The losses of the descriptor's file. Called with the lock held. */
+static int *losses_of(int fd) {
+    static int none;
+    struct stat status;
+    if (fstat(fd, &status) != 0) return &none;
+    for (struct loss *loss = losses; loss; loss = loss->next)
+        if (loss->device == status.st_dev && loss->inode == status.st_ino) return &loss->count;
+    struct loss *loss = calloc(1, sizeof *loss);
+    if (!loss) abort();
+    loss->next = losses, loss->device = status.st_dev, loss->inode = status.st_ino;
+    losses = loss;
+    return &loss->count;
+}
+
+/* Reports each loss once to each descriptor that was open then, as Linux does. Returns whether one was not reported yet. */
+static int report_loss(int fd, int is_new) {
+    if (fd >= DESCRIPTORS) abort();
+    pthread_mutex_lock(&lock);
+    int *count = losses_of(fd);
+    if (is_new) ++*count;
+    int is_due = seen[fd] != *count;
+    seen[fd] = *count;
+    pthread_mutex_unlock(&lock);
+    return is_due;
+}
+
 static ssize_t write_at(int fd, const void *bytes, size_t count, off_t offset) {
     int kind = kind_of_descriptor(fd);
     int error = fault(WRITE, kind);
@@ -196,7 +234,10 @@ ssize_t pread(int fd, void *bytes, size_t count, off_t offset) { return read_at(
 static int sync_file(int fd, int (*real)(int)) {
     int kind = kind_of_descriptor(fd);
     int error = fault(SYNC, kind);
-    if (kind && control->rules[SYNC].lose) settle(fd, error != 0);
+    if (kind && control->rules[SYNC].lose) {
+        settle(fd, error != 0);
+        if (report_loss(fd, error != 0) && !error) error = EIO;
+    }
     if (!error) return real(fd);
     errno = error;
     return -1;
@@ -218,7 +259,11 @@ int ftruncate(int fd, off_t size) { return truncate_file(fd, size); }
 /* As on a read-only file system only opening to write fails. */
 static int open_file(const char *path, int flags, mode_t mode) {
     int error = is_steered() && (flags & (O_WRONLY | O_RDWR)) ? fault(OPEN, kind_of(path)) : 0;
-    if (!error) return real_open(path, flags, mode);
+    if (!error) {
+        int fd = real_open(path, flags, mode);
+        if (fd >= 0 && is_steered() && kind_of(path)) report_loss(fd, 0);
+        return fd;
+    }
     errno = error;
     return -1;
 }
