@@ -61,6 +61,7 @@ enum WordRules {
             "TimerLog/DataDirectory.swift": "makes and syncs directories, and writes the process id into the lock file",
             "TimerLog/LogBackup.swift": "lists and renames files",
             "TimerLog/SQLiteConnection.swift": "the one face of SQLite: connections, statements and result codes",
+            "TimerLog/WALIndex.swift": "opens the index of the WAL by its path",
             "Webhooks/AnswerHead.swift": "compares with static strings where they lie",
             "Webhooks/HMAC.swift": "hands bytes to libcrypto",
             "Webhooks/SHA256.swift": "hands bytes to libcrypto",

@@ -52,15 +52,21 @@ final class Checkpointer: Sendable {
         state.withLock { state in !state.isRunning && state.pages - state.pagesCopied <= pace.rest }
     }
 
-    /// The failure of a sync of the database, if one has failed. The pages that were copied before it may be lost, though
-    /// SQLite counts them as copied: the WAL must not start over, but be copied from its start, by another writer.
+    /// The failure of a sync in a checkpoint, if one has failed. The pages that were copied before it may be lost, though
+    /// SQLite counts them as copied: no further checkpoint runs, and the WAL must be copied from its start.
     var failedSync: SQLiteFailure? { state.withLock { $0.failedSync } }
 
-    /// Runs `checkpoint` while the checkpointer runs none of its own, after the one under way.
+    /// Runs `checkpoint` while no other runs, after the one under way. Throws `failedSync` if there is one.
     func alone(_ checkpoint: () throws(SQLiteFailure) -> Void) throws(SQLiteFailure) {
         checkpointing.lock()
         defer { checkpointing.unlock() }
-        try checkpoint()
+        if let failedSync { throw failedSync }
+        do throws(SQLiteFailure) {
+            try checkpoint()
+        } catch {
+            if error.isFailedSync { state.withLock { $0.failedSync = error } }
+            throw error
+        }
     }
 
     /// Ends the thread, after the checkpoint under way, and waits for it. To be called once.
@@ -86,22 +92,24 @@ final class Checkpointer: Sendable {
                 return state.isEnding ? 0 : state.pages
             }
             guard seen > 0 else { return }
-            var copied = 0
+            var copied: Int?
             // A failure is not lost: the writer asks for a failed sync, and its own checkpoint meets any other. Until
             // then the WAL holds everything, and the next try is an interval away.
             do throws(SQLiteFailure) {
-                if connection == nil { connection = try open() }
-                try alone { () throws(SQLiteFailure) in copied = try connection?.checkpoint(.passive) ?? 0 }
-                // The WAL's restart syncs the database as well, while a commit waits: little must be left to write.
-                try connection?.syncDatabase()
+                try alone { () throws(SQLiteFailure) in
+                    if connection == nil { connection = try open() }
+                    let pages = try connection?.checkpoint(.passive)
+                    // The WAL's restart syncs the database as well, while a commit waits: little must be left to write.
+                    try connection?.syncDatabase()
+                    copied = pages
+                }
             } catch {
                 connection = nil
-                if error.isFailedSync { state.withLock { $0.failedSync = error } }
             }
             state.withLock { state in
                 state.isRunning = false
                 // The WAL may have started over since.
-                if state.pagesSeen == seen { state.pagesCopied = copied }
+                if state.pagesSeen == seen, let copied { state.pagesCopied = copied }
             }
         }
     }

@@ -24,9 +24,11 @@ public enum LogRepair {
         _ = try RowQueries.openChecked(path)
         let lock = try DirectoryLock(directory: directory)
         defer { withExtendedLifetime(lock) {} }
+        try WALIndex.forgetCopies(of: path, waitingMilliseconds: RowQueries.busyMilliseconds)
         return try SQLiteSchema.attempt("cutting the log after position \(position)") { () throws(SQLiteFailure) in
             let connection = try SQLiteConnection(path: path, .readWrite)
             connection.setBusyTimeout(milliseconds: RowQueries.busyMilliseconds)
+            connection.keepWALOnClose(true)
             try connection.execute("PRAGMA synchronous = FULL; PRAGMA secure_delete = OFF; BEGIN IMMEDIATE")
             // A damaged row may have any `last`, so `first` counts as well.
             let condition = "WHERE last > ?1 OR first > ?1"
@@ -48,6 +50,7 @@ public enum LogRepair {
             if cut.rows > 0 { try SQLiteSchema.branch(connection, at: Clocks.realtime() / 1_000_000) }
             try connection.execute("COMMIT")
             try connection.checkpoint(.truncate)
+            connection.keepWALOnClose(false)
             return cut
         }
     }

@@ -40,8 +40,6 @@ final class LogWriter {
     /// The length from which on it starts over whatever is left to copy.
     private var mostPages: Int
     private var failure: StoreError?
-    /// Whether a sync of the database has failed: the next writer must copy the whole WAL again.
-    private(set) var hasFailedSync = false
 
     /// The outcome of a transaction.
     private enum Ending {
@@ -53,16 +51,13 @@ final class LogWriter {
     /// Opens the database, makes the tables where there are none, copies what the last writer left in the WAL into
     /// the database, and verifies the newest rows.
     ///
-    /// - Parameters:
-    ///   - known: the head when this process last had the log open; any other log is refused, and so is an older state
-    ///     of this one.
-    ///   - isAfterFailedSync: whether the last writer met a failed sync of the database.
+    /// - Parameter known: the head when this process last had the log open; any other log is refused, and so is an
+    ///   older state of this one.
     init(
-        _ directory: DataDirectory, _ tuning: SQLiteLogStore.Tuning, continuing known: StoreHead? = nil,
-        isAfterFailedSync: Bool = false
+        _ directory: DataDirectory, _ tuning: SQLiteLogStore.Tuning, continuing known: StoreHead? = nil
     ) throws(StoreError) {
         let path = directory.database
-        if isAfterFailedSync { try LogWriter.copyWholeWAL(path, tuning) }
+        try WALIndex.forgetCopies(of: path, waitingMilliseconds: tuning.busyMilliseconds)
         let (connection, pageBytes) = try LogWriter.connect(path, tuning, mayCreate: known == nil)
         self.pageBytes = pageBytes
         (begin, insert, commit) = try SQLiteSchema.attempt("preparing to write \(path)") { () throws(SQLiteFailure) in
@@ -100,9 +95,12 @@ final class LogWriter {
     /// Ends the thread that checkpoints. To be called once, before the writer is released.
     func end() {
         checkpointer.end()
-        if checkpointer.failedSync != nil { hasFailedSync = true }
-        if hasFailedSync { connection.keepWALOnClose() }
+        // Until a sync has failed, what counts as copied is synced by the last checkpoint.
+        connection.keepWALOnClose(checkpointer.failedSync != nil)
     }
+
+    /// Whether this writer has told of a failure, and pages of the database may be lost.
+    var hasLostPages: Bool { failure != nil && checkpointer.failedSync != nil }
 
     /// See `SQLiteLogStore.append`.
     func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
@@ -242,16 +240,11 @@ final class LogWriter {
         return error
     }
 
-    private func failSync(_ error: SQLiteFailure) -> StoreError {
-        hasFailedSync = true
-        return fail(error, LogWriter.checkpointing)
-    }
-
     /// Copies what is left of a WAL that is full, so that the next commit starts it over. Readers that prevent it postpone
     /// it until the WAL has grown by as much again; another failure is returned. A sync of the database that failed, here
     /// or on the checkpointer's thread, stops this writer.
     private func restartWAL() -> StoreError? {
-        if let error = checkpointer.failedSync { return failSync(error) }
+        if let error = checkpointer.failedSync { return fail(error, LogWriter.checkpointing) }
         let pages = connection.walPages
         let isPressing = pages >= mostPages
         guard isPressing || (pages >= restartPages && checkpointer.hasNearlyCopied) else { return nil }
@@ -262,25 +255,12 @@ final class LogWriter {
             try checkpointer.alone { () throws(SQLiteFailure) in try connection.checkpoint(.restart) }
             (restartPages, mostPages) = (restart, most)
         } catch {
-            if error.isFailedSync { return failSync(error) }
+            if error.isFailedSync { return fail(error, LogWriter.checkpointing) }
             guard error.isBusy else { return error.storeError(LogWriter.checkpointing) }
             restartPages = pages + restart
             if isPressing { mostPages = pages + most }
         }
         return nil
-    }
-
-    /// Copies all of the WAL into the database, what SQLite counts as copied included. A connection that has the database
-    /// to itself keeps its own index of the WAL, and makes it from the WAL alone.
-    private static func copyWholeWAL(_ path: String, _ tuning: SQLiteLogStore.Tuning) throws(StoreError) {
-        try SQLiteSchema.attempt("copying the whole log into \(path)") { () throws(SQLiteFailure) in
-            let connection = try SQLiteConnection(path: path, .readWrite, vfs: tuning.vfs)
-            connection.keepWALOnClose()
-            try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-            // A connection that has read nothing yet does not know of the WAL.
-            _ = try connection.integer("PRAGMA user_version")
-            try connection.checkpoint(.truncate)
-        }
     }
 
     private static func connect(
@@ -290,6 +270,7 @@ final class LogWriter {
         let connection = try SQLiteSchema.attempt(activity) { () throws(SQLiteFailure) in
             let connection = try SQLiteConnection(path: path, .readWrite, vfs: tuning.vfs)
             connection.setBusyTimeout(milliseconds: tuning.busyMilliseconds)
+            connection.keepWALOnClose(true)
             return connection
         }
         let isOurs = try SQLiteSchema.recognise(connection, path: path)

@@ -121,9 +121,10 @@ internal import CSQLite
         guard code == SQLITE_OK else { throw unsafe SQLiteConnection.failure(code, nil) }
     }
 
-    /// Makes the close of this connection leave the WAL as it is. The last one would copy the rest of it and delete it.
-    func keepWALOnClose() {
-        let code = unsafe csqlite_keep_wal_on_close(handle)
+    /// Sets whether the close of this connection leaves the WAL as it is. Else the last one copies the rest of it, and
+    /// deletes it.
+    func keepWALOnClose(_ keeps: Bool) {
+        let code = unsafe csqlite_keep_wal_on_close(handle, keeps ? 1 : 0)
         precondition(code == SQLITE_OK, "SQLite knows the setting")
     }
 

@@ -16,8 +16,6 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
     private var writer: LogWriter?
     /// The head of the log when it was last open; nil before the first open and after `close`.
     private var known: StoreHead?
-    /// Whether a sync of the database has failed since the last open that succeeded.
-    private var hasFailedSync = false
 
     /// Makes a closed store in `directory`, which `open` makes where it is missing (its parent must be there).
     public convenience init(directory: String) {
@@ -48,8 +46,7 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
         closeConnections()
         try takeDirectory()
         if known == nil { try directory.createDatabase() }
-        let opened = try LogWriter(directory, tuning, continuing: known, isAfterFailedSync: hasFailedSync)
-        hasFailedSync = false
+        let opened = try LogWriter(directory, tuning, continuing: known)
         writer = opened
         gate.allow()
         return opened.head
@@ -60,14 +57,20 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
     /// A failure before the commit that rolls back is `absent`; one in the commit is `unknown`, and every append
     /// after it is `absent` until the store is opened again.
     public func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
-        calls.withLock { writer?.append(rows, expecting: expecting, epoch: epoch) ?? .absent(Self.notOpen) }
+        calls.withLock {
+            defer { closeLost() }
+            return writer?.append(rows, expecting: expecting, epoch: epoch) ?? .absent(Self.notOpen)
+        }
     }
 
     /// Removes rows as `LogStore.delete` says; the newest row always stays, since it marks the log's end. Gives
     /// free pages back to the file system, a bounded number a call. After a throw the log must be opened again.
     public func delete(upTo position: Int64) throws(StoreError) -> Int {
         calls.lock()
-        defer { calls.unlock() }
+        defer {
+            closeLost()
+            calls.unlock()
+        }
         guard let writer else { throw Self.notOpen }
         return try writer.delete(upTo: position)
     }
@@ -75,7 +78,10 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
     /// Replaces rows as `LogStore.replace` says.
     public func replace(with rows: [LogRow]) throws(StoreError) {
         calls.lock()
-        defer { calls.unlock() }
+        defer {
+            closeLost()
+            calls.unlock()
+        }
         guard let writer else { throw Self.notOpen }
         try writer.replace(with: rows)
     }
@@ -125,11 +131,15 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
 
     private func closeConnections() {
         gate.closeAll()
-        guard let writer else { return }
-        known = writer.head
-        writer.end()
-        if writer.hasFailedSync { hasFailedSync = true }
-        self.writer = nil
+        if let writer { known = writer.head }
+        writer?.end()
+        writer = nil
+    }
+
+    /// Closes every connection once pages of the database may be lost, so that nobody reads what stood there before. The
+    /// WAL has them all, and the next open copies it.
+    private func closeLost() {
+        if writer?.hasLostPages ?? false { closeConnections() }
     }
 
     private static var notOpen: StoreError { StoreError(.io, "the log is not open") }
