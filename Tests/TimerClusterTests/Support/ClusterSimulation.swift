@@ -105,6 +105,9 @@ final class ClusterSimulation {
         schedule(.fault, node: 0, after: random.number(0...Self.second))
         try advance(to: seconds * Self.second)
         calm()
+        // The beat of a node that is dead may be under way for seconds, and is a sign of life when it comes.
+        let underWay = events.compactMap { event in if case .performs = event.happening { event.time } else { nil } }
+        try advance(to: max(time, underWay.max() ?? time))
         // A node that can't use the log may take it first.
         let seconds: Int64 = nodes.contains(where: \.isUnable) ? 7 : 5
         try advance(to: time + seconds * Self.second)
