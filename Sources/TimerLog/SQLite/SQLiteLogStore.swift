@@ -54,8 +54,8 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
 
     /// Writes `rows` in one transaction.
     ///
-    /// A failure before the commit that rolls back is `absent`; one in the commit is `unknown`, and every append
-    /// after it is `absent` until the store is opened again.
+    /// A failure before the commit that rolls back is `absent`; one in the commit, or a sync of the database that has
+    /// failed, is `unknown`, and every append after it is `absent` until the store is opened again.
     public func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
         calls.withLock {
             defer { closeLost() }

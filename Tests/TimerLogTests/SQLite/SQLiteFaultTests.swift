@@ -206,13 +206,19 @@ struct SQLiteFaultTests {
         withExtendedLifetime(other) {}
     }
 
-    @Test(arguments: [true, false])
-    func `a close after a failed sync leaves the WAL, and the next open copies all of it`(_ isAlone: Bool) throws {
+    /// Closes the store after a failed sync has lost a part of 40 rows. Returns the other program's connection.
+    private func closeAfterFailedSync(isAlone: Bool) throws -> SQLiteConnection? {
         try copyPart(count: 40)
         let other = isAlone ? nil : try otherProgram()
         _ = store.append(chain(after: 400, count: 1), expecting: 400, epoch: 0)
         #expect(FaultyVFS.settle())
         store.close()
+        return other
+    }
+
+    @Test(arguments: [true, false])
+    func `a close after a failed sync leaves the WAL, and the next open copies all of it`(_ isAlone: Bool) throws {
+        let other = try closeAfterFailedSync(isAlone: isAlone)
         let next = SQLiteLogStore(directory: directory.path)
         #expect(try next.open().last == 400)
         #expect(try rows(of: next) == chain(count: 1) + chain(after: 10, count: 39, bytes: 30_000))
@@ -220,11 +226,7 @@ struct SQLiteFaultTests {
     }
 
     @Test func `a cut after a failed sync copies all of the WAL`() throws {
-        try copyPart(count: 40)
-        let other = try otherProgram()
-        _ = store.append(chain(after: 400, count: 1), expecting: 400, epoch: 0)
-        #expect(FaultyVFS.settle())
-        store.close()
+        let other = try closeAfterFailedSync(isAlone: false)
         _ = try LogRepair.cut(directory: directory.path, after: 390)
         let next = SQLiteLogStore(directory: directory.path)
         #expect(try next.open().last == 390)

@@ -43,7 +43,7 @@ enum FaultyVFS {
     /// The planned failures: the number of calls that succeed before, and the code.
     private static let faults = Guarded<[Call: (skip: Int, code: Int32)]>([:])
 
-    /// What the database held, by offset, where it was written since `loseNextSync`; nil while nothing is to get lost.
+    /// The bytes, by their offset in the database, that were overwritten since `loseNextSync`; nil while no sync is to lose any.
     private static let unsynced = Guarded<[Int64: [UInt8]]?>(nil)
 
     /// Writes to the database, and remembers what was there.
