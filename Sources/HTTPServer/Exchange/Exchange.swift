@@ -35,6 +35,8 @@ public final class Exchange {
     public internal(set) var body: [UInt8] = []
     /// Whether the body has more bytes than the handler accepted.
     public internal(set) var isBodyTooLarge = false
+    /// Whether a body came, be it too large.
+    public var hasBody: Bool { !body.isEmpty || isBodyTooLarge }
     /// The instant at which the loop saw the request line, on the monotonic clock in nanoseconds.
     public internal(set) var startedAt: Int64 = 0
     /// The answer; fill it before it is sent.

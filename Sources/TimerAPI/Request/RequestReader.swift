@@ -87,17 +87,7 @@ struct RequestReader {
         return key(ticket.parameter)
     }
 
-    /// The problem of a request whose body is too large.
-    func tooLarge(_ ticket: Ticket) -> Problem { Problem(.bodyTooLarge(limit: ticket.route.bodyLimit)) }
-
     private func operation(_ ticket: Ticket) throws(Problem) -> Operation {
-        if ticket.exchange.isBodyTooLarge {
-            // An id that nothing can have is that of an absent thing.
-            let isOfDelivery = ticket.route == .delivery || ticket.route == .deliveryRedrive
-            if isOfDelivery && namedDelivery(ticket) == nil { throw .noDelivery }
-            if !isOfDelivery { _ = try pathKey(ticket) }
-            throw tooLarge(ticket)
-        }
         if let command = ticket.route.command {
             return try self.command(command, ticket)
         }
@@ -171,10 +161,14 @@ struct RequestReader {
     /// Parses the body, whose media type must be JSON (or `other`).
     func parse(_ ticket: Ticket, orType other: StaticString? = nil) throws(Problem) {
         try checkMediaType(ticket, orType: other)
+        if ticket.exchange.isBodyTooLarge { throw tooLarge(ticket) }
         do throws(JSONError) { try ticket.document.parse(ticket.exchange.body) } catch {
             throw Problem(.invalidRequest, error.message, pointer: error.pointer)
         }
     }
+
+    /// The problem of a request whose body is too large.
+    func tooLarge(_ ticket: Ticket) -> Problem { Problem(.bodyTooLarge(limit: ticket.route.bodyLimit)) }
 
     /// Checks that the body's media type is JSON, or `other`. Returns whether it is `other`.
     @discardableResult
@@ -233,7 +227,7 @@ struct RequestReader {
         case .put: return try put(ticket)
         case .patch:
             let key = try pathKey(ticket)
-            guard !ticket.exchange.body.isEmpty else { throw Problem(.invalidRequest, "a patch needs a JSON body") }
+            guard ticket.exchange.hasBody else { throw Problem(.invalidRequest, "a patch needs a JSON body") }
             try parse(ticket, orType: "application/merge-patch+json")
             try requireNoParameters(ticket)
             return .readForPatch(key, condition(ticket))
@@ -279,7 +273,7 @@ struct RequestReader {
 
     /// Checks that the request has no body, or `{}`.
     func requireNothing(_ ticket: Ticket) throws(Problem) {
-        guard !ticket.exchange.body.isEmpty else { return }
+        guard ticket.exchange.hasBody else { return }
         try parse(ticket)
         try CommandBody.requireEmpty(ticket.document)
     }
@@ -288,7 +282,7 @@ struct RequestReader {
         let key = try pathKey(ticket)
         var target: RescheduleTarget?
         if command == .reschedule {
-            guard !ticket.exchange.body.isEmpty else {
+            guard ticket.exchange.hasBody else {
                 throw Problem(.invalidRequest, "a reschedule takes {\"after\": D} or {\"at\": T}")
             }
             try parse(ticket)

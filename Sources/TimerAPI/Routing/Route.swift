@@ -102,9 +102,12 @@ enum Route: Int, CaseIterable {
     /// Whether the route is about access keys.
     var isAboutKeys: Bool { self == .keys || self == .key || self == .keyRotate || self == .keySelf }
 
-    /// Whether the route is about a timer or a delivery that its path names.
+    /// Whether the route is about a timer, a delivery or a calendar that its path names.
     var isOfOneThing: Bool {
-        command != nil || self == .timer || self == .webhookTest || self == .delivery || self == .deliveryRedrive
+        switch self {
+        case .timer, .webhookTest, .delivery, .deliveryRedrive, .calendar: true
+        default: command != nil
+        }
     }
 
     /// Whether a GET on the route opens a stream.

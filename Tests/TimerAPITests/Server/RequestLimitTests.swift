@@ -8,6 +8,7 @@ import TimerCore
 /// The bounds of requests, and the problems that report them. `LimitTests` has them at the byte.
 struct RequestLimitTests {
     private static let create = #"{"after":"1h"}"#
+    private static let calendar = #"{"timeZone":"UTC","week":{"mon":["09:00-17:00"]}}"#
 
     @Test func `a body of 256 KiB is the largest`() throws {
         let server = try WholeServer()
@@ -18,21 +19,28 @@ struct RequestLimitTests {
         #expect(refused.problem(at: "/v1/timers") == "too-large")
     }
 
-    @Test func `that a timer or a delivery is absent comes before the size of the body`() throws {
+    @Test func `that a thing is absent comes before the size of the body, and so does the body's type`() throws {
         let server = try WholeServer()
         try server.make("t", in: .running)
+        #expect(try server.ask("PUT", "/v1/calendars/c", Self.calendar).status == 201)
         let head = server.head
         let body = String(repeating: " ", count: APILimits.bodyBytes + 1)
+        let (absent, large) = ("404 not-found", "413 too-large")
         for (method, target, verdict) in [
-            ("PATCH", "/v1/timers/absent", "404 not-found"), ("PATCH", "/v1/timers/t", "413 too-large"),
-            ("DELETE", "/v1/timers/a%20b", "404 not-found"), ("POST", "/v1/timers/absent/suspend", "404 not-found"),
-            ("POST", "/v1/timers/absent/webhook/test", "404 not-found"),
-            ("POST", "/v1/deliveries/9/redrive", "404 not-found"),
+            ("PATCH", "/v1/timers/absent", absent), ("PATCH", "/v1/timers/t", large), ("DELETE", "/v1/timers/t", large),
+            ("DELETE", "/v1/timers/a%20b", absent), ("POST", "/v1/timers/absent/suspend", absent),
+            ("POST", "/v1/timers/t/suspend", large), ("POST", "/v1/timers/t/reschedule", large),
+            ("POST", "/v1/timers/absent/webhook/test", absent), ("POST", "/v1/timers/t/webhook/test", large),
+            ("POST", "/v1/deliveries/9/redrive", absent),
+            ("POST", "/v1/deliveries/1898231250945671168/redrive", absent),
+            ("DELETE", "/v1/calendars/absent", absent), ("DELETE", "/v1/calendars/c", large),
             // A PUT makes the timer, and a GET has no body.
-            ("PUT", "/v1/timers/absent", "413 too-large"), ("GET", "/v1/timers/absent", "413 too-large"),
+            ("PUT", "/v1/timers/absent", large), ("GET", "/v1/timers/absent", large),
         ] {
             #expect(try server.ask(method, target, body).verdict == verdict, "\(method) \(target)")
         }
+        let type = try server.ask("PATCH", "/v1/timers/t", body, type: "text/plain")
+        #expect(type.verdict == "415 unsupported-media-type")
         #expect(try server.ask("PATCH", "/v1/timers/t", body, headers: "Idempotency-Key: k\r\n").status == 413)
         #expect(server.head == head)
     }
