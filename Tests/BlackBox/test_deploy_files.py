@@ -201,7 +201,7 @@ def patched(document, operations):
     return document
 
 
-def test_with_tls_the_pod_listens_shows_its_certificate_and_is_probed_on_one_port(tmp_path):
+def test_with_tls_the_pod_shows_its_certificate_and_is_reached_and_probed_on_one_port(tmp_path):
     kustomization, certificate = read(WITH_TLS / "kustomization.yaml"), read(WITH_TLS / "certificate.yaml")
     files = {"StatefulSet": "statefulset", "Service": "service", "NetworkPolicy": "networkpolicy"}
     made = {}
@@ -214,7 +214,9 @@ def test_with_tls_the_pod_listens_shows_its_certificate_and_is_probed_on_one_por
     container, = pod["containers"]
     port, = container["ports"]
     environment = {**image_environment(), **environment_of(container, "default")}
-    assert environment["TIMERD_LISTEN"].rsplit(":", 1)[1] == str(port["containerPort"])
+    # Without TLS the server listens where commands in the pod ask by default, and no other pod comes.
+    outside, inside = environment["TIMERD_LISTEN"].split(",")
+    assert (outside, inside) == (f"https://0.0.0.0:{port['containerPort']}", "127.0.0.1:8080")
     assert {container[probe]["httpGet"]["scheme"] for probe in ("startupProbe", "livenessProbe", "readinessProbe")} == {"HTTPS"}
     named = [container[probe]["httpGet"]["port"] for probe in ("startupProbe", "livenessProbe", "readinessProbe")]
     named += [made["Service"]["spec"]["ports"][0]["targetPort"], made["NetworkPolicy"]["spec"]["ingress"][0]["ports"][0]["port"]]
