@@ -28,16 +28,48 @@ def thorough_but(path):
     return pytest.param(path, id=name_of(path), marks=[] if path == README else pytest.mark.thorough)
 
 
+def shell_of(directory, server):
+    """A shell for the documents' commands, whose port 8080 is this server's."""
+    return Shell(directory, server, {8080: server.port, 8081: free_port(), 8082: free_port(), 9000: free_port()})
+
+
+def read_through(path, shell):
+    """Runs the commands of a document, which must print what is shown and leave nothing running."""
+    for number, command, shown in steps(path):
+        code, said = shell.run(command)
+        told = f"{name_of(path)}:{number}: {command}\n" + "\n".join([*said, shell.errors.read_text()])
+        assert code == 0, told
+        assert [comparable(line) for line in said] == [comparable(line) for line in shown], told
+    assert shell.run("jobs -r") == (0, []), f"{name_of(path)} leaves these running"
+
+
 @pytest.mark.not_by_tls("the documents name servers without TLS")
 @pytest.mark.parametrize("path", map(thorough_but, TOURS))
 def test_commands_print_what_is_shown(path, new_server, tmp_path):
+    with shell_of(tmp_path, new_server()) as shell:
+        read_through(path, shell)
+
+
+@pytest.mark.thorough
+@pytest.mark.not_by_tls("the documents name servers without TLS")
+@pytest.mark.parametrize("order", [1, -1], ids=["forwards", "backwards"])
+def test_a_reader_of_all_pages_needs_one_shell_and_one_server(order, new_server, tmp_path):
+    # In both directions, so that each page comes before and after each other one.
+    with shell_of(tmp_path, new_server()) as shell:
+        for path in TOURS[::order]:
+            read_through(path, shell)
+
+
+@pytest.mark.not_by_tls("the documents name servers without TLS")
+def test_no_page_waits_for_a_server_that_could_not_start(new_server, tmp_path):
     server = new_server()
-    with Shell(tmp_path, server, {8080: server.port, 8081: free_port(), 8082: free_port(), 9000: free_port()}) as shell:
-        for number, command, shown in steps(path):
-            code, said = shell.run(command)
-            told = f"{name_of(path)}:{number}: {command}\n" + "\n".join([*said, shell.errors.read_text()])
-            assert code == 0, told
-            assert [comparable(line) for line in said] == [comparable(line) for line in shown], told
+    waits = 0
+    with Shell(tmp_path, server, dict.fromkeys([8081, 8082, 9000], server.port)) as shell:
+        for _, command, _ in (step for path in TOURS for step in steps(path)):
+            if re.search(r"& \w+=\$!$|^until ", command):
+                shell.run(command)
+                waits += command.startswith("until ")
+    assert waits
 
 
 def test_the_readme_and_every_guide_have_commands():
