@@ -59,3 +59,20 @@ enum Assets {
         unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
     }
 }
+
+/// The files that the server shows as they are. Each is joined and hashed once somebody asks for it: a start pays for none of
+/// them, and a server whose pages nobody opens keeps none.
+enum Documents {
+    static let dashboard = HTMLPage(
+        JoinedPage.bytes(page: Assets.dashboardPage, style: Assets.dashboardStyle, script: Assets.dashboardScript),
+        parts: dashboardParts.bytes)
+    /// The markup, style and scripts that the dashboard loads on first use.
+    static let dashboardParts = Document(
+        JoinedPage.bytes(
+            page: Assets.dashboardParts, style: Assets.dashboardPartsStyle, script: Assets.dashboardPartsScript),
+        type: "text/plain; charset=utf-8")
+    static let reference = HTMLPage(
+        JoinedPage.bytes(page: Assets.referencePage, style: Assets.referenceStyle, script: Assets.referenceScript))
+    static let openAPI = Document(Assets.openAPI, type: "application/yaml")
+    static let openAPIJSON = Document(Assets.openAPIJSON, type: "application/json")
+}

@@ -15,7 +15,7 @@ struct HTMLPage {
     /// The page's entity tag.
     var tag: String { document.tag }
 
-    /// Hashes the page's script and style at start, so that no hash can be out of date.
+    /// Hashes the page's script and style, so that no hash can be out of date.
     ///
     /// - Parameters:
     ///   - html: the page.
@@ -44,7 +44,7 @@ struct HTMLPage {
     }
 
     /// Returns the end of the first `tag` from `start` on; nil if there is none. The search is written out, since
-    /// `firstRange(of:)` took most of the server's start.
+    /// `firstRange(of:)` takes many times as long, in which a loop serves nobody else.
     private static func position(behind tag: String, in html: [UInt8], from start: Int) -> Int? {
         let tag = Array(tag.utf8)
         var next = start

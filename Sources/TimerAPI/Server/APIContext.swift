@@ -16,11 +16,6 @@ final class APIContext: Sendable {
     let newestRows: NewestRows
     /// The figures of the last hour.
     let history = StatsHistory(startedAt: Clocks.monotonic())
-    let dashboard: HTMLPage
-    private let dashboardParts: Document
-    private let reference: HTMLPage
-    private let openAPI: Document
-    private let openAPIJSON: Document
     private let startedAt = Clocks.monotonic()
     /// The time at which the process started, in seconds since 1970.
     let processStart = ProcessUsage.startSeconds()
@@ -36,18 +31,6 @@ final class APIContext: Sendable {
         self.desks = desks
         newestRows = NewestRows()
         refusedHosts = RefusedHosts { name in configuration.hostRefused?(name) }
-        let parts = JoinedPage.bytes(
-            page: Assets.dashboardParts, style: Assets.dashboardPartsStyle, script: Assets.dashboardPartsScript)
-        dashboard = HTMLPage(
-            JoinedPage.bytes(
-                page: Assets.dashboardPage, style: Assets.dashboardStyle, script: Assets.dashboardScript),
-            parts: parts)
-        dashboardParts = Document(parts, type: "text/plain; charset=utf-8")
-        reference = HTMLPage(
-            JoinedPage.bytes(
-                page: Assets.referencePage, style: Assets.referenceStyle, script: Assets.referenceScript))
-        openAPI = Document(Assets.openAPI, type: "application/yaml")
-        openAPIJSON = Document(Assets.openAPIJSON, type: "application/json")
     }
 
     /// Makes a gate to this server.
@@ -83,11 +66,11 @@ final class APIContext: Sendable {
 
     private func unchangingPage(for ticket: Ticket) -> Outcome? {
         switch ticket.route {
-        case .dashboard: .html(dashboard)
-        case .dashboardParts: .document(dashboardParts)
-        case .reference: .html(reference)
-        case .openAPI: .document(openAPI)
-        case .openAPIJSON: .document(openAPIJSON)
+        case .dashboard: .html(Documents.dashboard)
+        case .dashboardParts: .document(Documents.dashboardParts)
+        case .reference: .html(Documents.reference)
+        case .openAPI: .document(Documents.openAPI)
+        case .openAPIJSON: .document(Documents.openAPIJSON)
         case .problem:
             if let kind = ProblemKind(slug: ticket.parameter) {
                 .page(status: 200, type: "text/html; charset=utf-8", Pages.problem(kind))
