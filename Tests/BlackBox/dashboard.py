@@ -166,10 +166,9 @@ class Dashboard:
         A pause between two keys has the page ask for a preview of what is half typed, which the server may refuse.
         """
         self.page.expect(r"/v1/schedules/preview\S* .*status of 400")
-        is_open = "return document.querySelector('#create')?.open ?? false"
-        if not self.page.run(is_open):
+        if not self.has_form():
             self.keys(key) if key else self.click("#new")
-        self.page.until(lambda: self.page.run(is_open), told="the form does not open")
+        self.page.until(self.has_form, told="the form does not open")
         def chosen():
             """A preview that comes or goes moves the dialog's fields, so a click may miss: repeated until the kind is chosen."""
             self.page.all(f"#create .kinds label:has([value={kind}])")[0].click()
@@ -178,8 +177,13 @@ class Dashboard:
         for name, value in fields.items():
             self.type_into(f"#create [name={name}]", value)
 
+    def has_form(self):
+        """Whether the dialog for a timer is open, which is loaded on first use."""
+        return self.page.run("return document.querySelector('#create')?.open ?? false")
+
     def submit(self):
         """Clicks the form's button until the form is sent: a message that comes meanwhile may catch a click."""
+        self.page.until(self.has_form, told="the form does not open")
         self.page.run("""
             window.isSent = false
             document.querySelector("#create-form").addEventListener("submit", () => window.isSent = true, {once: true})""")

@@ -1,7 +1,6 @@
 """The dashboard on a phone: what an operator needs is in sight at once, and nothing covers anything."""
 
 import pytest
-from selenium.webdriver.common.action_chains import ActionChains
 
 from browser import PHONE
 from dashboard import LOST, Dashboard, board, own, refusing_receiver  # noqa: F401
@@ -63,7 +62,7 @@ def test_the_commands_to_many_fit_into_their_bar(phone, own):
         own.client.create(id=f"job-{number}", every="1h")
     board = Dashboard(phone, own.url).until_live()
     board.until_row("job-1")
-    ActionChains(phone.driver, duration=0).move_to_element(phone.one('#rows [data-timer="job-1"] .ring')).click().perform()
+    board.click('#rows [data-timer="job-1"] .ring')
     phone.until(lambda: "1 timer chosen" in board.text("#bulk-count"))
     assert all(phone.is_in_sight(css) for css in ("#bulk-none", "#bulk-all", "#bulk [data-command=suspend]"))
     assert phone.run(SPILL, "#bulk", "#bulk-none", "#bulk-commands") <= 0
