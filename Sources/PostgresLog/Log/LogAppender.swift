@@ -77,25 +77,42 @@ final class LogAppender: @unchecked Sendable {  // unchecked: what changes is to
         for (index, piece) in pieces.enumerated() {
             let outcome = send(piece, after: end)
             guard outcome == .durable, let row = piece.rows.last else {
-                return index == 0 ? outcome : interrupted(outcome)
+                return index == 0 ? outcome : interrupted(outcome, at: end)
             }
             let next = LogEnd(epoch: end.epoch, tail: row.previous, last: row.last)
-            // The log may have been closed meanwhile.
-            log.withLock { if $0.end == end { $0.end = next } }
+            change(from: end) { $0.end = next }
             end = next
         }
         return .durable
     }
 
     /// Returns the outcome of an append whose first rows are durable and whose others are not, or may not be.
-    private func interrupted(_ outcome: AppendOutcome) -> AppendOutcome {
+    private func interrupted(_ outcome: AppendOutcome, at end: LogEnd) -> AppendOutcome {
         let cause =
             switch outcome {
             case .absent(let error), .unknown(let error), .diverged(let error): error
             case .fenced, .durable: PostgresLogStore.fenced
             }
-        log.withLock { $0.isUnsettled = true }
+        leaveUnsettled(end)
         return .unknown(StoreError(.unavailable, "only the first rows of an append are written: \(cause)"))
+    }
+
+    /// Changes the state of the log, which ended so when the statement was sent. A statement may be answered only after the log
+    /// was closed, and even taken and opened again: then its outcome is no matter of the log that is open.
+    ///
+    /// - Returns: whether the log still ends so.
+    @discardableResult
+    private func change(from end: LogEnd?, _ body: (inout OpenLog) -> Void) -> Bool {
+        log.withLock { log in
+            guard log.end == end else { return false }
+            body(&log)
+            return true
+        }
+    }
+
+    /// Notes that the outcome of an append after `end` is unknown. A log that was closed meanwhile is opened with a new epoch.
+    private func leaveUnsettled(_ end: LogEnd) {
+        log.withLock { if $0.end == nil || $0.end == end { $0.isUnsettled = true } }
     }
 
     /// Sends one statement.
@@ -105,7 +122,7 @@ final class LogAppender: @unchecked Sendable {  // unchecked: what changes is to
                 return try insert(piece, after: end).changed > 0 ? .durable : look(end)
             } catch {
                 guard error.isCertain else {
-                    log.withLock { $0.isUnsettled = true }
+                    leaveUnsettled(end)
                     return .unknown(error.passingError("appending"))
                 }
                 if error.isCollision { continue }
@@ -143,7 +160,7 @@ final class LogAppender: @unchecked Sendable {  // unchecked: what changes is to
             return .absent(error.passingError("finding out why an append was refused"))
         }
         guard found.count == 1, found.integer(0, 1) == session, found.integer(0, 0) == end.epoch else {
-            log.withLock { $0.fence() }
+            change(from: end) { $0.fence() }
             return .fenced
         }
         let last = found.integer(0, 3)
@@ -195,12 +212,15 @@ extension LogAppender {
     func settle(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> Settlement {
         lock.withLock {
             do throws(PostgresFailure) {
-                guard let end = try reopen(before: rows.first?.first ?? 0) else { return .fenced }
+                // A log that was closed is another process's, or about to be.
+                guard let known = log.withLock({ $0.end }) else { return .fenced }
+                guard let end = try reopen(from: known, before: rows.first?.first ?? 0) else { return .fenced }
                 let chain = try read(rows, after: expecting)
-                log.withLock { log in
+                let isSame = change(from: known) { log in
                     log.end = end
                     log.isUnsettled = false
                 }
+                guard isSame else { return .fenced }
                 return judge(rows, epoch, after: expecting, end, chain)
             } catch {
                 return .unknown(error.passingError("settling an append"))
@@ -211,27 +231,33 @@ extension LogAppender {
     /// Opens the log with a new epoch, after everything that the log holds.
     func reopen() throws(StoreError) -> StoreHead {
         try lock.withLock { () throws(StoreError) in
+            let known = log.withLock { $0.end }
             let found: LogEnd?
             do throws(PostgresFailure) {
-                found = try reopen(before: 0)
+                found = try reopen(from: known, before: 0)
             } catch {
                 throw error.passingError("opening the log again")
             }
-            guard let end = found else { throw PostgresLogStore.fenced }
-            log.withLock { $0 = OpenLog(end: end) }
+            guard let end = found, change(from: known, { $0 = OpenLog(end: end) }) else {
+                throw PostgresLogStore.fenced
+            }
             return head(end)
         }
     }
 
-    /// Begins a new epoch. Returns the end of the log; nil where another session owns it.
+    /// Begins a new epoch. Returns the end of the log; nil where another session owns it, or this one by another take.
     ///
-    /// - Parameter first: a position that the row of the new epoch precedes where there is room.
-    private func reopen(before first: Int64) throws(PostgresFailure) -> LogEnd? {
+    /// - Parameters:
+    ///   - known: the end of the log as it was when the log was to be opened again.
+    ///   - first: a position that the row of the new epoch precedes where there is room.
+    private func reopen(from known: LogEnd?, before first: Int64) throws(PostgresFailure) -> LogEnd? {
         for _ in 0..<Self.reopenings {
             guard let epoch = try ownEpoch() else {
-                log.withLock { $0.fence() }
+                change(from: known) { $0.fence() }
                 return nil
             }
+            // The epoch of another take is not this one's to end.
+            guard log.withLock({ $0.end == known }) else { return nil }
             do throws(PostgresFailure) {
                 // An epoch that was followed by another meanwhile is read again.
                 guard let end = try begin(epoch, before: first) else { continue }

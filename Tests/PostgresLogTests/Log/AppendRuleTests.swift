@@ -250,4 +250,35 @@ struct AppendRuleTests {
         #expect(head.last == second[0].last + 1)
         #expect(try rows(of: store).count == 3)
     }
+
+    @Test func `an append that ends after its log was taken again changes nothing of the log that is open`() throws {
+        let cluster = try Cluster()
+        var timeouts = PostgresTimeouts()
+        timeouts.statement = timeouts.vacuum
+        let store = try cluster.store(7, timeouts)
+        let first = batch()
+        #expect(store.append(first) == .durable)
+        let other = try cluster.connect()
+        // Readers are let through, and appends wait.
+        try other.execute("BEGIN; LOCK TABLE timerd_log IN SHARE MODE")
+        let outcome = Guarded<AppendOutcome?>(nil)
+        let append = Background {
+            let made = store.append(batch(after: first[0].last))
+            outcome.withLock { $0 = made }
+        }
+        let waiting = "FROM pg_stat_activity WHERE application_name = 'timerd:7' AND wait_event_type = 'Lock'"
+        try eventually("the append waits") { try cluster.integer("SELECT count(*) \(waiting)") == 1 }
+        store.close()
+        try cluster.execute("UPDATE timerd_owner SET session = 8, epoch = epoch + 1")
+        try cluster.execute("UPDATE timerd_owner SET session = 7, epoch = epoch + 1")
+        let head = try store.open()
+        try other.execute("SELECT pg_terminate_backend(pid) \(waiting)")
+        try append.finish("the append")
+        guard case .unknown = outcome.value else {
+            Issue.record("a cut append is \(String(describing: outcome.value))")
+            return
+        }
+        try other.execute("COMMIT")
+        #expect(store.append(batch(after: head.last, epoch: head.epoch), epoch: head.epoch) == .durable)
+    }
 }
