@@ -86,7 +86,8 @@ public final class PostgresDirectory: ClusterDirectory {
     /// Ends a session; see `ClusterDirectory.end`.
     public func end(_ session: Int64, at beat: Int64) throws(StoreError) -> Bool {
         let found = try run(
-            DirectoryStatements.end, "ending the session of a node that is silent", [.int8(session), .int8(beat)])
+            DirectoryStatements.end, "ending the session of a node that is silent", within: Self.beatLimit,
+            [.int8(session), .int8(beat)])
         return found.changed == 1
     }
 

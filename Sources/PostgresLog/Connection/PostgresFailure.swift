@@ -27,6 +27,8 @@ public struct PostgresFailure: Error, Sendable, Equatable, CustomStringConvertib
     public var isCollision: Bool { state == "40001" || state == "40P01" }
     /// Whether the statement waited too long for a lock.
     public var isLockTimeout: Bool { state == "55P03" }
+    /// Whether the server takes no writes: it is a standby by now, say.
+    var isReadOnly: Bool { state == "25006" }
     /// Whether a table, column or schema is missing.
     public var isMissingTable: Bool { state == "42P01" || state == "42703" || state == "3F000" }
 

@@ -22,7 +22,8 @@ public final class PostgresLink: @unchecked Sendable {
     }
 
     /// Runs `body` with a connection that is alive as far as is known. Not recursive. A failure that leaves the
-    /// outcome of a statement open closes the connection.
+    /// outcome of a statement open closes the connection, and so does a server that takes no writes any more: the next
+    /// connection goes to the one that does.
     public func use<Result>(
         _ body: (PostgresConnection) throws(PostgresFailure) -> Result
     ) throws(PostgresFailure) -> Result {
@@ -31,7 +32,7 @@ public final class PostgresLink: @unchecked Sendable {
             do throws(PostgresFailure) {
                 return try body(connection)
             } catch {
-                if !error.isCertain { self.connection = nil }
+                if !error.isCertain || error.isReadOnly { self.connection = nil }
                 throw error
             }
         }
@@ -61,20 +62,36 @@ public final class PostgresLink: @unchecked Sendable {
 final class ReaderLinks: Sendable {
     /// The most connections at a time.
     private static let count = 3
-    private let idle: Guarded<[PostgresLink]>
+    private let all: [ReaderLink]
+    private let idle: Guarded<[ReaderLink]>
+
+    private struct ReaderLink {
+        let link: PostgresLink
+        /// The event that aborts the read under way.
+        let interrupt: EventFD
+    }
 
     init(_ address: PostgresAddress, session: Int64, _ timeouts: PostgresTimeouts) {
-        let purpose = PostgresConnection.Purpose(session: session, statementTimeout: timeouts.page)
-        idle = Guarded((0..<Self.count).map { _ in PostgresLink(address, for: purpose, timeouts) })
+        all = (0..<Self.count).map { _ in
+            let interrupt = EventFD()
+            let purpose = PostgresConnection.Purpose(
+                session: session, statementTimeout: timeouts.page, interrupt: interrupt)
+            return ReaderLink(link: PostgresLink(address, for: purpose, timeouts), interrupt: interrupt)
+        }
+        idle = Guarded(all)
     }
 
     /// Runs `body` with a connection that nobody else uses meanwhile.
     func use<Result>(_ body: (PostgresConnection) throws(PostgresFailure) -> Result) throws(PostgresFailure) -> Result {
         // The link that was used last is the likeliest to be connected.
-        let link = idle.wait { $0.popLast() }
-        defer { idle.update { $0.append(link) } }
-        return try link.use(body)
+        let reader = idle.wait { $0.popLast() }
+        defer { idle.update { $0.append(reader) } }
+        reader.interrupt.drain()
+        return try reader.link.use(body)
     }
+
+    /// Makes the reads under way fail, and closes their connections.
+    func interrupt() { for reader in all { reader.interrupt.signal() } }
 
     /// Runs `body` like `use`, and turns a failure into the log's error. `activity` completes "while …".
     func read<Result>(
@@ -89,7 +106,7 @@ final class ReaderLinks: Sendable {
 
     /// Closes the connections that nobody uses.
     func close() {
-        for link in idle.withLock({ $0 }) { link.close() }
+        for reader in idle.withLock({ $0 }) { reader.link.close() }
     }
 }
 

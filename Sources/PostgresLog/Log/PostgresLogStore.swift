@@ -122,6 +122,9 @@ public final class PostgresLogStore: LogStore {
     /// Makes a reader that reads the log whoever owns it.
     public func makeFollower() -> any LogReader { PostgresLogReader(readers, timeouts) { -1 } }
 
+    /// Makes the reads under way fail, and closes their connections, which may be dead.
+    public func interruptReads() { readers.interrupt() }
+
     /// Returns the bytes of the log on the server's disk, as they were some seconds ago.
     public func bytesOnDisk() -> Int { upkeep.bytesOnDisk() }
 

@@ -1,4 +1,4 @@
-internal import Platform
+public import Platform
 
 /// The log on stable storage. Called by one thread at a time, except for `makeReader` and, in a shared log,
 /// `delete` and `replace`, which run beside appends.
@@ -34,6 +34,9 @@ public protocol LogStore: AnyObject, Sendable {
     func makeReader() throws(StoreError) -> any LogReader
     /// Makes a reader that reads the log whoever owns it, also while it is not open. May be called on any thread.
     func makeFollower() throws(StoreError) -> any LogReader
+    /// Makes those reads under way fail that wait for another machine; the others end by themselves. May be called on any
+    /// thread.
+    func interruptReads()
     /// Returns the bytes on the device, everything included.
     func bytesOnDisk() -> Int
     /// Closes the log; `open` may follow.
@@ -159,11 +162,24 @@ public enum AppendRules {
 }
 
 extension LogStore {
+    /// Waits until no read is under way. One that hangs is interrupted soon: a take-over or a hand-over may wait for this.
+    ///
+    /// - Parameters:
+    ///   - reads: the state that says whether a read is under way.
+    ///   - isOver: returns whether none is.
+    public func awaitReads<State>(in reads: Guarded<State>, isOver: (inout State) -> Bool) {
+        let patience: Int64 = 250_000_000
+        while reads.wait(nanoseconds: patience, { isOver(&$0) ? () : nil }) == nil { interruptReads() }
+    }
+
     /// False: one process alone writes the log.
     public var isShared: Bool { false }
 
     /// Makes a reader: the log is the process's own.
     public func makeFollower() throws(StoreError) -> any LogReader { try makeReader() }
+
+    /// Does nothing: no read waits for another machine.
+    public func interruptReads() {}
 
     /// Nil: the log's secret is known once it is opened.
     public var secret: [UInt8]? { nil }

@@ -149,7 +149,7 @@ public final class ActiveLog: @unchecked Sendable {
     /// Closes the store once nobody reads it.
     func close() {
         reading.withLock { $0.isOver = true }
-        reading.wait { $0.threads == 0 ? () : nil }
+        store.awaitReads(in: reading) { $0.threads == 0 }
         store.close()
     }
 }

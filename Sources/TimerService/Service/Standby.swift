@@ -139,7 +139,7 @@ final class Standby: Worker, @unchecked Sendable {
     /// Ends the reading, and returns the fold; nil where nothing is read.
     func take() -> StandbyFold? {
         state.update { $0.isReading = false }
-        state.wait { $0.isBusy ? nil : () }
+        store.awaitReads(in: state) { !$0.isBusy }
         lost = fold?.lost ?? lost
         return fold.take()
     }

@@ -18,6 +18,26 @@ struct PostgresConnectionTests {
         }
     }
 
+    @Test func `a connection to a server that takes no writes any more is given up`() throws {
+        let cluster = try Cluster()
+        let link = PostgresLink(cluster.address, for: .init(session: 1))
+        func write() throws(PostgresFailure) -> Int32 {
+            try link.use { connection throws(PostgresFailure) in
+                try connection.execute("UPDATE timerd_owner SET session = 5")
+                return connection.backend
+            }
+        }
+        let first = try write()
+        _ = try link.use { connection throws(PostgresFailure) in
+            try connection.execute("SET default_transaction_read_only = on")
+        }
+        do throws(PostgresFailure) {
+            _ = try write()
+            Issue.record("the connection takes writes")
+        } catch { #expect(error.state == "25006" && error.isCertain) }
+        #expect(try write() != first)
+    }
+
     @Test func `a session has its settings, whatever role and database have`() throws {
         let cluster = try Cluster(ownDatabase: true)
         let name = cluster.text.split(separator: "dbname=")[1]

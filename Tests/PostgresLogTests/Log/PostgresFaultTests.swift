@@ -98,6 +98,31 @@ struct PostgresFaultTests {
         #expect(store.append(batch(after: written[2].last)) == .durable)
     }
 
+    @Test func `a read that hangs is interrupted, and the next goes on`() throws {
+        let cluster = try Cluster()
+        var timeouts = PostgresTimeouts()
+        timeouts.page = timeouts.vacuum
+        let store = try cluster.store(7, timeouts)
+        let written = batch(count: 3)
+        #expect(store.append(written) == .durable)
+        let other = try cluster.connect()
+        try other.execute("BEGIN; LOCK TABLE timerd_log IN ACCESS EXCLUSIVE MODE")
+        let failure = Guarded<StoreError?>(nil)
+        let read = Background {
+            do throws(StoreError) { try store.makeReader().read(from: 0) { _ in true } } catch {
+                failure.withLock { $0 = error }
+            }
+        }
+        let waiting =
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'timerd:7' AND wait_event_type = 'Lock'"
+        try eventually("the read waits") { try cluster.integer(waiting) == 1 }
+        store.interruptReads()
+        try read.finish("the read")
+        #expect(failure.value?.kind == .unavailable)
+        try other.execute("ROLLBACK")
+        #expect(try rows(of: store.makeReader()) == written)
+    }
+
     /// A row for each of `counts`, of so many mebibytes that don't compress.
     private func large(_ counts: [Int], after: Int64 = 0) -> [LogRow] {
         zip(batch(after: after, count: counts.count), counts).map { row, count in

@@ -84,6 +84,21 @@ struct OwnershipTests {
         running.service.stop()
     }
 
+    @Test func `a read that hangs holds no drop up`() throws {
+        let gate = GatedLogStore(MemoryLogStore())
+        let running = try OwningService(gate)
+        let log = try #require(running.service.log.value)
+        gate.shutReads()
+        let read = Background {
+            let isRead = log.whileOpen { (try? gate.makeReader().read(from: 0) { _ in true }) != nil }
+            #expect(isRead == false)
+        }
+        try eventually("the read hangs") { gate.isHoldingRead }
+        try Background { running.service.drop() }.finish("the drop")
+        try read.finish("the read")
+        running.service.stop()
+    }
+
     @Test func `a dropped log leaves memory`() throws {
         let sending = DeliverySending(version: "0") { event, _, _ in
             WebhookEvent(

@@ -87,6 +87,19 @@ struct StandbyTests {
         owned.stop()
     }
 
+    @Test func `a read that hangs holds no take-over up`() throws {
+        let owned = try OwnedLog(.warm)
+        try owned.create("a")
+        try owned.waitUntilRead()
+        owned.gate.shutReads()
+        try owned.create("b")
+        try eventually("the standby's read hangs") { owned.gate.isHoldingRead }
+        try Background { _ = try? owned.takeOver() }.finish("the take-over")
+        let log = try #require(owned.service.log.value)
+        #expect(log.has("a") && log.has("b"))
+        owned.stop()
+    }
+
     @Test func `a server that has lost the log reads it from the start`() throws {
         let owned = try OwnedLog(.warm)
         try owned.create("a")

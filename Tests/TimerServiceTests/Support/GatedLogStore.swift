@@ -13,6 +13,8 @@ final class GatedLogStore: LogStore {
         /// Whether no read may pass, and the number of reads that wait.
         var readsAreShut = false
         var waitingReads = 0
+        /// The number of times that reads were interrupted.
+        var interruptions = 0
         /// The number of rows that may pass to followers; nil for all.
         var rowPasses: Int?
         var readsFail = false
@@ -63,12 +65,15 @@ final class GatedLogStore: LogStore {
     var readCount: Int { state.withLock { $0.reads } }
 
     private func passRead() throws(StoreError) {
-        state.withLock { $0.waitingReads += 1 }
+        let before = state.withLock { state in
+            state.waitingReads += 1
+            return state.interruptions
+        }
         state.wait { $0.readsAreShut ? nil : () }
         let fails = state.withLock { state in
             state.waitingReads -= 1
             state.reads += 1
-            return state.readsFail
+            return state.readsFail || state.interruptions > before
         }
         if fails { throw FaultyLogStore.failure }
     }
@@ -139,6 +144,14 @@ final class GatedLogStore: LogStore {
         }
 
         func row(holding position: Int64) throws(StoreError) -> LogRow? { try inner.row(holding: position) }
+    }
+
+    /// Makes the reads that wait at the gate fail, and opens it.
+    func interruptReads() {
+        state.update { state in
+            state.readsAreShut = false
+            state.interruptions += 1
+        }
     }
 
     func bytesOnDisk() -> Int { inner.bytesOnDisk() }
