@@ -18,9 +18,7 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
     /// Requests that came whole in the bytes read last. They are handled once all these bytes were looked at: the
     /// other server may have cancelled some of them, as requests and cancellations arrive together after a cut.
     private var complete: [Int32] = []
-    /// The least difference so far between a request's arrival by this server's clock and its sending by the
-    /// other's, in milliseconds.
-    private var leastLag = Int64.max
+    private var transit = RequestTransit()
     /// The instant at which the other server was told that the connection ends, as it had been without a request for too
     /// long; nil before.
     private var leftAt: Int64?
@@ -105,9 +103,8 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
     private func isLate(_ exchange: Exchange) -> Bool {
         let sent = exchange.header(PeerLink.sentHeader).flatMap { Int64($0.text) }
         guard let sent, sent >= 0 else { return false }
-        let lag = loop.now / 1_000_000 &- sent
-        leastLag = min(leastLag, lag)
-        return lag &- leastLag > links.limits.longestTransitMs
+        let now = loop.now / 1_000_000
+        return transit.isLate(lag: now &- sent, at: now, longest: links.limits.longestTransitMs)
     }
 
     func streamClosed(_ stream: Int32, isRefused: Bool) {
@@ -211,5 +208,31 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
     func drain() {
         session.leave()
         link.noteBytes()
+    }
+}
+
+/// The time that the requests of a connection take on their way, which is measured by the clocks of two machines: only how much
+/// longer one takes than another is known. All values are in milliseconds.
+struct RequestTransit {
+    /// The least difference so far between a request's arrival by this server's clock and its sending by the other's.
+    private var leastLag = Int64.max
+    /// The instant at which a request was late, and the least difference since.
+    private var late: (since: Int64, leastLag: Int64)?
+
+    /// For how long after a late request the way is measured again. The requests that were held up with it come meanwhile.
+    static let remeasuring: Int64 = 1000
+
+    /// Returns whether a request took over `longest` more than the quickest one.
+    ///
+    /// Clocks drift, until every request seems to be late: what a second without a quick request shows is the way from then on.
+    mutating func isLate(lag: Int64, at now: Int64, longest: Int64) -> Bool {
+        if let (since, least) = late {
+            late?.leastLag = min(least, lag)
+            if now - since > Self.remeasuring { (leastLag, late) = (min(least, lag), nil) }
+        }
+        leastLag = min(leastLag, lag)
+        guard lag &- leastLag > longest else { return false }
+        if late == nil { late = (now, lag) }
+        return true
     }
 }

@@ -73,8 +73,7 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         // idempotency key, so a waiting request that changes something is refused. `clientHasEnded` asks the kernel,
         // so it is checked only before sending: thousands may wait, and each is examined many times a second.
         if waitingSince != nil, parked == nil, !isRead, exchange.clientHasEnded {
-            desk.forwarding.count(.refused)
-            return refuse(.elsewhere(owner: handler.owner))
+            return refuseForNow()
         }
         if let call = desk.call(ticket, to: self) {
             self.call = call
@@ -112,10 +111,7 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
             return send()
         }
         guard now - since < Self.longestWait else {
-            let owner = handler.owner
-            let isLost = isRepeat && !isRead
-            desk.forwarding.count(isLost ? .unknown : .refused)
-            return refuse(isLost ? .ownerUnreachable(owner: owner) : .elsewhere(owner: owner))
+            return refuseForNow()
         }
         send()
     }
@@ -179,6 +175,10 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         case .answering:
             // An earlier sending of the same request may still be under way.
             if isRepeat, names("idempotency-in-progress", call) { return again() }
+            // A refusal that says that nothing stands speaks of this sending alone.
+            if ticket.mayBeStored, call.status == 503 {
+                return refuseForNow()
+            }
             desk.forwarding.count(.answered)
             if exchange.method == .head, let length = call.headers.first("content-length").flatMap({ Int($0.text) }) {
                 // The library counts the bytes that it does not send.
@@ -197,7 +197,10 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     func failed(_ call: PeerCall, isUnprocessed: Bool) {
         switch stage {
         case .sent, .answering:
-            if !isUnprocessed { isRepeat = true }
+            if !isUnprocessed {
+                isRepeat = true
+                ticket.mayBeStored = !isRead
+            }
             if isUnprocessed || ticket.isRepeatable { return again() }
             desk.forwarding.count(.unknown)
             refuse(.ownerUnreachable(owner: handler.owner))
@@ -258,6 +261,12 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
         guard let answer = ticket.answer.take() else { return }
         handler.note(ticket)
         answer.send()
+    }
+
+    /// Refuses a request that no server has taken, unless one that was asked before has done so.
+    private func refuseForNow() {
+        desk.forwarding.count(ticket.mayBeStored ? .unknown : .refused)
+        refuse(.elsewhere(owner: handler.owner))
     }
 
     private func refuse(_ problem: Problem) {

@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import json
 import os
 import random
 import re
@@ -412,11 +413,11 @@ def test_a_change_whose_owner_dies_is_of_unknown_outcome_and_one_with_a_key_is_m
 class OneWay:
     """Stands where the owner takes forwarded requests. Of the first connection it passes on every byte to the owner, and of the
     way back the first `bytes`; it resets that connection, as a dead machine does, once the owner has answered. Later connections
-    it passes on whole.
+    it passes on whole, or gives to `later`.
     """
 
-    def __init__(self, port, bytes):
-        self.target, self.bytes = port, bytes
+    def __init__(self, port, bytes, later=None):
+        self.target, self.bytes, self.later = port, bytes, later
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self.listener.getsockname()[1]}"
         self.firstly, self.connections = b"", 0
@@ -427,6 +428,9 @@ class OneWay:
             for number in itertools.count():
                 asker, _ = self.listener.accept()
                 self.connections += 1
+                if number and self.later:
+                    threading.Thread(target=self.later, args=(asker,), daemon=True).start()
+                    continue
                 owner = socket.create_connection(("127.0.0.1", self.target), PATIENCE)
                 threading.Thread(target=self._pass, args=(asker, owner, number == 0), daemon=True).start()
 
@@ -460,14 +464,42 @@ def has_head(received):
     return False
 
 
+def refuse_each(asker):
+    """Answers each request as an owner does whose storage fails."""
+    body = json.dumps({"type": "/problems/storage-unavailable", "title": "No", "status": 503, "outcome": "none"}).encode()
+    head = literal((b":status", b"503"), (b"content-type", b"application/problem+json"), (b"content-length", b"%d" % len(body)))
+    with contextlib.suppress(OSError), asker, asker.makefile("rb") as came:
+        asker.sendall(frame(4, 0, 0, b""))
+        came.read(PREFACE.index(b"SM") + 6)
+        while header := came.read(9):
+            came.read(int.from_bytes(header[:3], "big"))
+            if header[3] == 1:
+                stream = int.from_bytes(header[5:], "big")
+                asker.sendall(frame(1, 4, stream, head) + frame(0, 1, stream, body))
+
+
+def behind(link, owner, postgres, database):
+    """Makes other servers reach the owner over the link."""
+    schema = re.search(r"search_path%3D(\w+)", database)[1]
+    postgres.execute(f"UPDATE timerd_node SET peer = '{link.address}' WHERE url = '{owner.url}'", schema)
+
+
+def test_a_refusal_of_a_repeat_says_nothing_of_the_first_sending(forwarder, postgres, database):
+    owner = forwarder()
+    behind(OneWay(peer_port(owner), 9, later=refuse_each), owner, postgres, database)
+    entry = forwarder()
+    reply = entry.client.post("/v1/timers", {"after": "1h", "labels": {"of": "cut"}}, headers={"Idempotency-Key": "once"})
+    assert reply.problem(503, "owner-unavailable")["outcome"] == "unknown"
+    assert len(owner.client.get("/v1/timers?label=of%3Dcut").json["timers"]) == 1
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("passed", [9, pytest.param(0, marks=pytest.mark.heavy)])
 def test_a_request_that_the_owner_may_have_read_is_not_sent_again(forwarder, postgres, database, passed):
     """The way back is cut from the beginning, or right after the first frame of the owner's greeting."""
     owner = forwarder()
     link = OneWay(peer_port(owner), passed)
-    schema = re.search(r"search_path%3D(\w+)", database)[1]
-    postgres.execute(f"UPDATE timerd_node SET peer = '{link.address}' WHERE url = '{owner.url}'", schema)
+    behind(link, owner, postgres, database)
     entry = forwarder()
     reply = entry.client.batch([{"after": "1h", "labels": {"of": "cut"}}])
     if passed:

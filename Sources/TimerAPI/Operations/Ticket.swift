@@ -46,6 +46,8 @@ package final class Ticket {
     private(set) var rests: ClosedRange<Int64> = 0...0
     /// Whether an earlier step made changes, so that a part of them may be stored even if the request fails.
     var mayBePartlyApplied = false
+    /// Whether another server that was sent the request may have carried it out, though its answer never came.
+    package var mayBeStored = false
     /// The instant at which the request began to wait for the disk, in monotonic nanoseconds.
     var waitingSince: Int64 = 0
     /// The request as the idempotency table knows it, if it has an idempotency key.
@@ -91,6 +93,7 @@ package final class Ticket {
         outcome = .none
         rests = 0...0
         mayBePartlyApplied = false
+        mayBeStored = false
         idempotency = nil
         isUnderWay = false
         newestPart = 0

@@ -292,6 +292,13 @@ extension Problem {
         outcome = "unknown"
     }
 
+    /// Makes a refusal with 503 one of a request that another server may have carried out before.
+    mutating func markSentBefore() {
+        guard (status ?? kind.status) == 503, outcome != "unknown" else { return }
+        detail = "whether the change was made is not known: a server was sent the request before, and did not answer"
+        outcome = "unknown"
+    }
+
     /// The problem of a request whose outcome is not known, since storage took too long.
     static var unknownOutcome: Problem {
         Problem(

@@ -47,6 +47,8 @@ enum Renderer {
 
     /// Fills the response with a problem.
     static func fill(_ problem: Problem, _ ticket: Ticket) {
+        var problem = problem
+        if ticket.mayBeStored { problem.markSentBefore() }
         fill(problem, ticket.exchange, requestID: ticket.requestID)
     }
 
