@@ -50,6 +50,15 @@ def test_a_life_of_keys(new_server, tokens, tmp_path):
     assert refused.returncode == 1 and "401" in refused.stderr
 
 
+def test_a_key_that_may_only_kick_kicks(new_server, tokens):
+    server = new_server("--token-file", tokens, token=TOKEN)
+    server.client.create(id="beat", watchdog="1h")
+    secret, _ = made(server, "cron", "--scope", "kick")
+    done = run("kick", "beat", "--server", server.url, "--token", secret)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "beat: done\n", ""), done
+    assert server.client.timer("beat")["kickCount"] == 1
+
+
 def test_watch_ends_when_its_key_is_revoked(new_server, tokens):
     """It says why, shows nothing more, and does not ask again and again."""
     server = new_server("--token-file", tokens, token=TOKEN)

@@ -39,7 +39,7 @@ def test_a_move_by_a_file(pair, tmp_path):
     # Again changes nothing.
     done = run("import", "--server", target.url, "--json", file)
     assert json.loads(done.stdout) == {"timers": 0, "deliveries": 0, "skipped": 0}
-    assert run("undrain", "--server", source.url).stdout == "not drained\n"
+    assert run("undrain", "--server", source.url).stdout == "undrained\n"
     assert run("drain", "--server", source.url).stdout == "drained\n"
     assert json.loads(run("drain", "--json", "--server", source.url).stdout) == {"drained": True, "attemptsUnderWay": 0}
 

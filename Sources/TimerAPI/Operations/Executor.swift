@@ -23,9 +23,7 @@ struct Executor {
             var problem = Problem(error, timer: ticket.parameter)
             // The id belongs to no timer: its creation was refused.
             if case .create = ticket.operation, error != .refused(.exists) { problem.timer = nil }
-            if let current = problem.current,
-                let tags = ticket.exchange.list("if-match"), let fault = Conditions.fault(ofIfMatch: tags, at: current)
-            {
+            if let current = problem.current, let fault = Conditions.fault(of: ticket.exchange, at: current) {
                 problem.detail = fault
             }
             if ticket.mayBePartlyApplied { problem.markPartlyApplied() }

@@ -21,7 +21,9 @@ package struct CalendarFields {
         of name: CalendarName, in bytes: [UInt8], zones: any ZoneSource
     ) throws(Problem) -> CalendarContent {
         var document = JSONDocument()
-        do throws(JSONError) { try document.parse(bytes) } catch { throw Problem(.invalidRequest, error.message) }
+        do throws(JSONError) { try document.parse(bytes) } catch {
+            throw Problem(.invalidRequest, "\(error.message) at byte \(error.offset)")
+        }
         return try CalendarFields(document).content(of: name, zones: zones)
     }
 

@@ -1,3 +1,4 @@
+import HTTPServer
 import TimerCore
 import WireJSON
 
@@ -7,6 +8,14 @@ enum Conditions {
     static func ifMatch(_ text: ArraySlice<UInt8>) -> VersionCondition {
         if text.elementsEqual("*".utf8) { return .exists }
         return .oneOf(tags(text).compactMap(version))
+    }
+
+    /// Returns what a client should know of the conditions of a request that do not hold for a timer at `version`; nil if there
+    /// is nothing to say besides that.
+    static func fault(of exchange: Exchange, at version: Int64) -> String? {
+        if let tags = exchange.list("if-match"), let fault = fault(ofIfMatch: tags, at: version) { return fault }
+        let isForNew = exchange.list("if-none-match")?.elementsEqual("*".utf8) ?? false
+        return isForNew ? "a timer with this id exists; it is at version v\(version)" : nil
     }
 
     /// Returns the fault of an `If-Match` value for a timer at `version`: the tag that means this version is weak or

@@ -111,7 +111,10 @@ struct QueryReader {
         guard let text = try one(name) else { return fallback }
         do throws(TextError) {
             let value = try DurationText.parse(text)
-            guard range.contains(value) else { throw TextError(message: "`\(name)` is out of range") }
+            guard range.contains(value) else {
+                let (least, most) = (DurationText.text(range.lowerBound), DurationText.text(range.upperBound))
+                throw TextError(message: "`\(name)` is from \(least) to \(most)")
+            }
             return value
         } catch {
             throw Self.invalid(name, error.message)

@@ -47,12 +47,20 @@ enum LabelText {
     static func write(_ labels: [String], to writer: inout JSONWriter) throws(Failure) {
         writer.beginObject("labels")
         for text in labels {
-            guard let equals = text.firstIndex(of: "=") else {
-                throw Failure(.usage, "--label \(text): expected key=value")
-            }
+            let equals = try equals(in: text)
             writer.key(bytes: Array(text[..<equals].utf8))
             writer.string(String(text[text.index(after: equals)...]))
         }
         writer.endObject()
+    }
+
+    /// Checks that each label is given as `key=value`.
+    static func check(_ labels: [String]) throws(Failure) { for text in labels { _ = try equals(in: text) } }
+
+    private static func equals(in text: String) throws(Failure) -> String.Index {
+        guard let equals = text.firstIndex(of: "=") else {
+            throw Failure(.usage, "--label \(text): expected key=value")
+        }
+        return equals
     }
 }

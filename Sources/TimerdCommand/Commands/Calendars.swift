@@ -10,7 +10,8 @@ struct Calendars: ParsableCommand {
             A calendar is JSON: a time zone, the open hours of each weekday, and dates that replace them.
 
               echo '{"timeZone": "Europe/Berlin", "week": {"mon-fri": ["09:00-17:00"]},
-                     "dates": {"2026-12-25/2026-12-26": []}}' | timerd calendars put berlin -
+                     "dates": {"2026-12-25/2026-12-26": []}}' \\
+                | timerd calendars put berlin -
               timerd calendars open berlin
               timerd calendars list
               timerd calendars delete berlin
@@ -29,7 +30,8 @@ struct CalendarPut: ParsableCommand {
             A calendar that is like the file already stays as it is.
 
               timerd calendars put berlin berlin.json
-              timerd calendars get berlin --json | jq '.dates["2026-12-24"] = []' | timerd calendars put berlin -
+              timerd calendars get berlin --json | jq '.dates["2026-12-24"] = []' \\
+                | timerd calendars put berlin -
             """)
 
     @OptionGroup var client: ClientOptions
@@ -143,7 +145,8 @@ struct CalendarOpen: ParsableCommand {
         abstract: "Show the open hours of a calendar, in UTC: those of the next seven days, or of --from and --until.",
         discussion: """
               timerd calendars open berlin
-              timerd calendars open berlin --from 2026-12-21T00:00:00+01:00 --until 2027-01-04T00:00:00+01:00
+              timerd calendars open berlin --from 2026-12-21T00:00:00+01:00 \\
+                --until 2027-01-04T00:00:00+01:00
             """)
 
     @OptionGroup var client: ClientOptions

@@ -27,8 +27,10 @@ enum StatsText {
         let timers = stats.object("timers")?.members ?? []
         let count = timers.reduce(0) { $0 &+ (Int($1.text) ?? 0) }
         let states = timers.filter { $0.text != "0" }.map { "\($0.text) \($0.name)" }.joined(separator: ", ")
+        let uptime = stats["uptime"].map(ShortTime.duration) ?? "?"
+        let drain = stats["drained"] == "true" ? ", drained" : ""
         let lines: [(String, String)] = [
-            ("server", "timerd \(stats["version"] ?? "?"), up \(stats["uptime"].map(ShortTime.duration) ?? "?")"),
+            ("server", "timerd \(stats["version"] ?? "?"), up \(uptime)\(drain)"),
             ("timers", "\(count)" + (states.isEmpty ? "" : ": \(states)")),
             ("fires", stats["fires"] ?? "?"),
             ("events", "\(stats["events"] ?? "?"), newest \(stats["eventId"] ?? "?")"),

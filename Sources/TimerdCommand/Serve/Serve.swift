@@ -25,9 +25,11 @@ struct Serve: ParsableCommand {
               timerd serve --listen 127.0.0.1:9090 --data /var/lib/timerd
               timerd serve --listen 127.0.0.1:8080 --listen unix:/run/timerd.sock
               timerd serve --listen 0.0.0.0:8080 --token-file /etc/timerd/tokens
-              timerd serve --listen https://0.0.0.0:8443 --tls-certificate tls.crt --tls-key tls.key --token-file tokens
+              timerd serve --listen https://0.0.0.0:8443 \\
+                --tls-certificate tls.crt --tls-key tls.key --token-file tokens
               timerd serve --store memory --log-format json
-              timerd serve --store postgres://timerd@db.example/timers --store-password-file /etc/timerd/db --migrate
+              timerd serve --store postgres://timerd@db.example/timers \\
+                --store-password-file /etc/timerd/db --migrate
               timerd serve --config /etc/timerd.toml --check
             """)
 

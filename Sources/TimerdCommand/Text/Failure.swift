@@ -78,6 +78,10 @@ enum ProblemText {
         if status == 404 || slug == "timer-exists", let timer = problem["timer"] { line += ": \(timer)" }
         let allowed = problem.strings("allowed")
         if !allowed.isEmpty { line += " (legal now: \(allowed.joined(separator: ", ")))" }
+        if let owner = problem["owner"] { line += "; the owner is \(owner)" }
+        if slug == "still-running" {
+            line += "; `timerd export --drain` makes one that moves, and --copy takes this one"
+        }
         if status == 401 { line += "; --token, --token-file, TIMERD_TOKEN or TIMERD_TOKEN_FILE gives a token or key" }
         return Printable.text(line)
     }

@@ -130,6 +130,22 @@ import TimerCore
         }
     }
 
+    @Test func `If-None-Match: * says that the timer exists`() throws {
+        try server.make("t", in: .running)
+        let answer = try server.ask("PUT", "/v1/timers/t", #"{"after":"1h"}"#, headers: "If-None-Match: *\r\n")
+        #expect(answer.verdict == "412 version-mismatch" && answer["current"] == "1")
+        #expect(answer["detail"] == "a timer with this id exists; it is at version v1")
+    }
+
+    @Test func `a body that is no JSON is refused with the place`() throws {
+        for (body, told) in [
+            (#"{"after":"1h",}"#, "expected a key in quotes at byte 14"), ("{", "unexpected end at byte 1"),
+        ] {
+            let answer = try server.ask("POST", "/v1/timers", body)
+            #expect(answer.status == 400 && answer["detail"] == told, "\(answer.text)")
+        }
+    }
+
     @Test func `an absent timer is told before a conflict, and that before a mismatch`() throws {
         let tag = "If-Match: \"v0\"\r\n"
         let absent = try server.ask("POST", "/v1/timers/none/suspend", headers: tag)

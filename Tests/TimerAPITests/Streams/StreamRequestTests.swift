@@ -27,6 +27,8 @@ struct StreamRequestTests {
                 #expect(answer["parameter"] == String(parameter), "\(target)")
             }
         }
+        let long = try server.ask("GET", "/v1/timers/t/wait?timeout=1h")
+        #expect(long["detail"] == "`timeout` is from 0s to 10m")
         let resumed = try server.ask("GET", "/v1/events?follow=false", headers: "Last-Event-ID: x\r\n")
         #expect(resumed.problem(at: "/v1/events") == "invalid-request")
     }

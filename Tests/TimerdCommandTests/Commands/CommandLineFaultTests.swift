@@ -57,6 +57,16 @@ struct CommandLineFaultTests {
         #expect(Timerd.configuration.subcommands.count > 30)
     }
 
+    @Test func `no example of the help is wrapped, as a pasted half would be another command`() {
+        func check(_ command: any ParsableCommand.Type) {
+            for line in command.configuration.discussion.split(separator: "\n") where line.hasPrefix("  ") {
+                #expect(line.count <= 80, "\(command._commandName): \(line)")
+            }
+            command.configuration.subcommands.forEach(check)
+        }
+        check(Timerd.self)
+    }
+
     @Test(arguments: ["version", "--version"])
     func `the version is one line`(word: String) {
         #expect(CommandRun(word).printed() == "timerd \(Release.version)\n")
@@ -95,6 +105,8 @@ struct CommandLineFaultTests {
         ("bulk reschedule --label a=b", "one of --after and --at"),
         ("bulk reschedule --label a=b --after 1h --at 2030-01-01T00:00:00Z", "one of --after and --at"),
         ("bulk cancel --label x", "--label x: expected key=value"), ("watch tea --timer tea", "the id is given twice"),
+        ("list --label x", "--label x: expected key=value"), ("deliveries --label x", "--label x: expected key=value"),
+        ("events --label x", "--label x: expected key=value"),
         ("watch --limit 0", "--limit 0: expected 1 or more"), ("redrive", "ids of deliveries"),
         ("redrive 7 --timer tea", "ids of deliveries"), ("redrive 7 --dry-run", "--dry-run goes with"),
         ("list --limit 0", "expected 1 to 1000"), ("list --limit x", "expected 1 to 1000"),

@@ -24,6 +24,13 @@ struct StatsTextTests {
                 """)
     }
 
+    @Test(arguments: [("true", "2h, drained"), ("false", "2h")]) func `a drain is told`(value: String, told: String)
+        throws
+    {
+        let stats = try #require(JSONObject(Array(#"{"version":"1","uptime":"2h","drained":\#(value)}"#.utf8)))
+        #expect(StatsText.lines(stats).hasPrefix("server       timerd 1, up \(told)\n"))
+    }
+
     @Test func `what a server does not say is a question mark`() throws {
         let text = StatsText.lines(try #require(JSONObject(Array("{}".utf8))))
         #expect(text.hasPrefix("server       timerd ?, up ?\ntimers       0\nfires        ?\n"))

@@ -45,6 +45,15 @@ struct ProblemTextTests {
                 "401 unauthorized; --token, --token-file, TIMERD_TOKEN or TIMERD_TOKEN_FILE gives a token or key"
             ),
             (
+                503, #"{"type":"/problems/owner-unavailable","detail":"another node","owner":"http://b:8080"}"#,
+                "503 owner-unavailable: another node; the owner is http://b:8080"
+            ),
+            (
+                409, #"{"type":"/problems/still-running","detail":"the server was not drained"}"#,
+                "409 still-running: the server was not drained; `timerd export --drain` makes one that moves, "
+                    + "and --copy takes this one"
+            ),
+            (
                 403,
                 #"{"type":"/problems/forbidden","detail":"this takes the scope `write`, which …","scope":"write"}"#,
                 "403 forbidden: this takes the scope `write`, which …"

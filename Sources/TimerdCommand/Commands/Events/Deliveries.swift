@@ -47,6 +47,7 @@ struct DeliveryList: ParsableCommand {
     @Flag(help: "Every page.") var all = false
 
     func run() throws {
+        try LabelText.check(label)
         let service = try client.client()
         let now = Clocks.realtime() / 1_000_000
         try Paging(cursor: cursor, all: all, json: client.json).run(service, items: "deliveries", target) {

@@ -40,9 +40,10 @@ struct EventFilter: ParsableArguments {
 
     /// Returns the query for the events of a timer, or of all timers where `id` is nil.
     ///
-    /// - Throws: `usage` where the limit is below 1.
+    /// - Throws: `usage` where the limit is below 1, or a label is not `key=value`.
     func query(id: String?) throws(Failure) -> EventQuery {
         if let limit, limit < 1 { throw Failure(.usage, "--limit \(limit): expected 1 or more") }
+        try LabelText.check(label)
         return EventQuery(id: id, types: type, labels: label)
     }
 }

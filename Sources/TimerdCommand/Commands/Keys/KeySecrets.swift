@@ -17,7 +17,8 @@ struct KeyCreate: ParsableCommand {
               timerd keys create cron-job --scope kick --expires 90d
               timerd keys create dashboard --scope read
               timerd keys create team-blue --scope write --id-prefix blue.
-              TIMERD_TOKEN=$(timerd keys create once --scope write --expires 1h) timerd create tea --after 4m
+              TIMERD_TOKEN=$(timerd keys create once --scope write --expires 1h) \\
+                timerd create tea --after 4m
             """)
 
     @OptionGroup var client: ClientOptions

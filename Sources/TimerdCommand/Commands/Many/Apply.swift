@@ -20,7 +20,8 @@ struct Apply: ParsableCommand {
 
               timerd apply timers.toml --dry-run
               timerd apply timers.toml --prune app=shop
-              timerd list --all --json | jq -c '.timers[]' | timerd apply --server http://other:8080 -
+              timerd list --all --json | jq -c '.timers[]' \\
+                | timerd apply --server http://other:8080 -
             """)
 
     @OptionGroup var client: ClientOptions

@@ -14,7 +14,8 @@ struct Batch: ParsableCommand {
             With --idempotency-key a batch that was cut off can be sent again as a whole: no line is done twice.
 
               timerd batch timers.ndjson
-              timerd list --all --json | jq -c '.timers[] | {command: "cancel", id}' | timerd batch -
+              timerd list --all --json | jq -c '.timers[] | {command: "cancel", id}' \\
+                | timerd batch -
               timerd batch timers.ndjson --idempotency-key import-2026-11-21
             """)
 

@@ -38,7 +38,7 @@ struct Undrain: ParsableCommand {
 
     func run() throws {
         let answer = try ServerDrain(try client.client()).end()
-        try client.print(answer) { _ in "not drained" }
+        try client.print(answer) { _ in "undrained" }
     }
 }
 

@@ -16,10 +16,11 @@ struct Create: ParsableCommand {
               timerd create beat --every 10s --max-fires 6 --label team=blue
               timerd create --every 1h --webhook https://hooks.example/timers
               timerd create --cron '0 9 * * MON-FRI' --time-zone Europe/Berlin
-              timerd create planning --rrule 'FREQ=WEEKLY;INTERVAL=2;BYDAY=MO' --from 2030-01-07T09:00:00Z
+              timerd create planning --rrule 'FREQ=WEEKLY;INTERVAL=2;BYDAY=MO' \\
+                --from 2030-01-07T09:00:00Z
               timerd create ticket-7 --after 8h --clock working --calendar berlin
               timerd create worker-7 --watchdog 30s --misses 2 && timerd kick worker-7
-              timerd create backup --watchdog 1h --cron '0 3 * * *' --time-zone Europe/Berlin
+              timerd create dump --watchdog 1h --cron '0 3 * * *' --time-zone Europe/Oslo
               timerd create later --after 1h --manual && timerd activate later
               timerd create --body '{"every": "1m", "after": "0s", "mode": "fixedDelay"}'
               timerd create --body @timer.json

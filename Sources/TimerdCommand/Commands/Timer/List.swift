@@ -38,6 +38,7 @@ struct List: ParsableCommand {
     static let defaultLimit = 100
 
     func run() throws {
+        try LabelText.check(filter.label)
         let listing = TimerListing(filter: filter)
         if watch {
             guard !client.json, !all, sort == nil, cursor == nil, limit == nil else {

@@ -23,7 +23,10 @@ struct VerbCommand<V: Verb>: ParsableCommand {
         let service = try client.client()
         try EachID.run(id) { (id) throws(Failure) in
             let target = RequestTarget("v1", "timers", id, "\(V.command.name)")
-            try client.printTimer(HTTPRequest(.post, target.text), by: service)
+            let response = try service.send(HTTPRequest(.post, target.text))
+            // The server tells a key that may only kick nothing of the timer.
+            if response.status != 204 { return try client.print(response) { TimerText.line($0) } }
+            if !client.json { Console.out(Printable.text("\(id): done")) }
         }
     }
 

@@ -43,6 +43,14 @@ struct KeysTests {
         #expect(json.printed() == "\(Self.answer)\n")
     }
 
+    @Test func `a key that may only kick sees that the kick was done, and nothing of the timer`() {
+        let (kick, requests) = ask(["kick", "a", "b"], [(204, ""), (204, "")])
+        #expect(kick.code == 0 && kick.output == "a: done\nb: done\n" && kick.errors == "")
+        #expect(requests.map { $0.prefix(24) } == ["POST /v1/timers/a/kick H", "POST /v1/timers/b/kick H"])
+        let json = ask(["kick", "a", "--json"], [(204, "")]).run
+        #expect(json.code == 0 && json.output == "")
+    }
+
     @Test(arguments: [["keys", "create", "cron"], ["keys", "create", "--scope", "read"]])
     func `a key needs a name and a scope`(words: [String]) {
         #expect(CommandRun(words).refusal(64).contains("`timerd keys create --help` tells more"))
