@@ -37,6 +37,8 @@ def test_a_move_by_a_file(pair, tmp_path):
     before, after = all_timers(source.client), all_timers(target.client)
     assert {id: without(timer, "remaining") for id, timer in after.items()} == {id: without(timer, "remaining") for id, timer in before.items()}
     # Again changes nothing.
+    done = run("import", "--server", target.url, "--on-conflict", "replace", file)
+    assert done.stdout == "0 timers and 0 deliveries imported; the whole export was imported before\n", done
     done = run("import", "--server", target.url, "--json", file)
     assert json.loads(done.stdout) == {"timers": 0, "deliveries": 0, "skipped": 0}
     assert run("undrain", "--server", source.url).stdout == "undrained\n"

@@ -45,11 +45,14 @@ struct ImportSender {
         var timers = 0
         var deliveries = 0
         var skipped = 0
+        /// Whether the whole export was imported before, so that nothing of it was sent.
+        var isRepeat = false
 
         /// The totals in words, for a person.
         var text: String {
             "\(timers) timers and \(deliveries) deliveries imported"
                 + (skipped == 0 ? "" : ", \(skipped) lines skipped")
+                + (isRepeat ? "; the whole export was imported before" : "")
         }
 
         /// The totals as JSON.
@@ -116,6 +119,7 @@ struct ImportSender {
         let state = try JSONObject(response)
         next = state["next"].flatMap { Int($0) } ?? 0
         isComplete = state["complete"] == "true"
+        counts.isRepeat = isComplete
     }
 
     private func request(_ lines: BatchLines.Part) -> HTTPRequest {
