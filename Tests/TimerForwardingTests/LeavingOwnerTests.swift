@@ -86,7 +86,7 @@ private final class PlayedOwner: HTTP2Events {
     @Test(arguments: [true, false])
     func `a request is answered by an owner that leaves, and unknown from one that is gone`(leaves: Bool) throws {
         let owner = PlayedOwner()
-        let server = try ServerGroup.Server(MemoryLogStore(), ManualTime())
+        let server = try ServerGroup.Server(MemoryLogStore(), ManualTime(), token: Array("secret".utf8))
         let destination = ClusterRoutes.Destination(session: 7, host: "127.0.0.1", port: owner.port)
         server.source.routes.publish(ClusterRoutes(destinations: [destination], owner: 7))
         let answer = Guarded<RawClient.Answer?>(nil)

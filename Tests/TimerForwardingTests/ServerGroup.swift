@@ -17,16 +17,17 @@ final class ServerGroup {
         let peers: PeerNetwork
 
         init(
-            _ store: MemoryLogStore, _ time: ManualTime, configure: (inout APIConfiguration) -> Void = { _ in }
+            _ store: MemoryLogStore, _ time: ManualTime, token: [UInt8],
+            configure: (inout APIConfiguration) -> Void = { _ in }
         ) throws {
             // However slow the machine is, no request is late.
             var limits = PeerLimits()
             limits.longestTransitMs = .max
             let peers = PeerNetwork(listeningAt: .tcp(host: "127.0.0.1", port: 0), limits)
-            let forwarding = Forwarding(by: source, token: ServerGroup.token) {}
+            let forwarding = Forwarding(by: source, token: token) {}
             whole = try WholeServer(store.seen(by: 0), time, place: TestPlace(), forwardingBy: forwarding) {
                 $0.guests = peers
-                $0.peerTokens = [ServerGroup.token]
+                $0.peerTokens = [token]
                 configure(&$0)
             }
             self.peers = peers
@@ -35,8 +36,6 @@ final class ServerGroup {
 
     private var servers: [Server] = []
     private var owner: Int
-    /// The token by which the servers prove to each other that they may forward.
-    private static let token = Array("secret".utf8)
 
     /// - Parameters:
     ///   - count: the number of servers.
@@ -47,8 +46,11 @@ final class ServerGroup {
         configure: (Int, inout APIConfiguration) -> Void = { _, _ in }
     ) throws {
         self.owner = owner
+        // The token by which the servers of this group, and none of another test that got the port of one that has
+        // stopped, prove to each other that they may forward.
+        let token = Array(String(UInt64.random(in: 0 ... .max), radix: 36).utf8)
         for index in 0..<count {
-            servers.append(try Server(store, time) { configure(index, &$0) })
+            servers.append(try Server(store, time, token: token) { configure(index, &$0) })
         }
         try servers[owner].whole.service.adopt()
         for server in servers.indices { publish(to: server) }
