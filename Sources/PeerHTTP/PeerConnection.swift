@@ -98,8 +98,7 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
         complete.removeAll(keepingCapacity: true)
     }
 
-    /// Whether a request was over `PeerLimits.longestTransitMs` longer on its way than the quickest one. The clocks
-    /// of both servers need the same rate only, not the same time.
+    /// Whether a request was over `PeerLimits.longestTransitMs` longer on its way than the quickest one.
     private func isLate(_ exchange: Exchange) -> Bool {
         let sent = exchange.header(PeerLink.sentHeader).flatMap { Int64($0.text) }
         guard let sent, sent >= 0 else { return false }

@@ -202,8 +202,7 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
                 ticket.mayBeStored = !isRead
             }
             if isUnprocessed || ticket.isRepeatable { return again() }
-            desk.forwarding.count(.unknown)
-            refuse(.ownerUnreachable(owner: handler.owner))
+            refuseForNow()
         case .waiting, .done: break
         }
     }

@@ -19,15 +19,6 @@ extension Problem {
         Problem(.misdirected, "this server does not answer for the timer; nothing was changed")
     }
 
-    /// Returns the problem of a request that was forwarded to a node that is unreachable now, and
-    /// may have carried it out.
-    package static func ownerUnreachable(owner: String?) -> Problem {
-        Problem(
-            repeatable: .ownerUnavailable,
-            "the node that answers for the timer is unreachable; whether the change was made is not known",
-            outcome: "unknown", owner: owner)
-    }
-
     /// Returns the refusal of a hand-over to the server at `url`; nil: to any.
     static func noSuccessor(_ refusal: HandOverRefusal, url: String?) -> Problem {
         let detail =

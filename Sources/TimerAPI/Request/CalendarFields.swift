@@ -22,7 +22,7 @@ package struct CalendarFields {
     ) throws(Problem) -> CalendarContent {
         var document = JSONDocument()
         do throws(JSONError) { try document.parse(bytes) } catch {
-            throw Problem(.invalidRequest, "\(error.message) at byte \(error.offset)")
+            throw Problem(.invalidRequest, error.description)
         }
         return try CalendarFields(document).content(of: name, zones: zones)
     }

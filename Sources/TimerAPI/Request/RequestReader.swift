@@ -163,7 +163,7 @@ struct RequestReader {
         try checkMediaType(ticket, orType: other)
         if ticket.exchange.isBodyTooLarge { throw tooLarge(ticket) }
         do throws(JSONError) { try ticket.document.parse(ticket.exchange.body) } catch {
-            throw Problem(.invalidRequest, "\(error.message) at byte \(error.offset)", pointer: error.pointer)
+            throw Problem(.invalidRequest, error.description, pointer: error.pointer)
         }
     }
 

@@ -64,7 +64,7 @@ enum JSONText {
         do throws(JSONError) {
             try document.parse(text)
         } catch {
-            throw Failure(.usage, "\(flag) is not JSON: \(error.message) at byte \(error.offset)")
+            throw Failure(.usage, "\(flag) is not JSON: \(error)")
         }
         return document.compact(document.root)
     }

@@ -1,11 +1,13 @@
 /// Why a text was refused as JSON.
-public struct JSONError: Error, Equatable, Sendable {
+public struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
     /// RFC 6901 pointer to the innermost value that was being read, `""` for the whole text.
     public var pointer: String
     /// The byte at which reading stopped, counted from the start of the text that was to be read.
     public var offset: Int
     /// The fault in a few lower-case words, such as `duplicate key`.
     public var message: String
+    /// The fault and its place: `duplicate key at byte 9`.
+    public var description: String { "\(message) at byte \(offset)" }
 
     /// An error at `pointer` and `offset`.
     public init(pointer: String, offset: Int, message: String) {

@@ -58,13 +58,14 @@ struct CommandLineFaultTests {
     }
 
     @Test func `no example of the help is wrapped, as a pasted half would be another command`() {
-        func check(_ command: any ParsableCommand.Type) {
+        func check(_ command: any ParsableCommand.Type, _ path: [String]) {
+            let help = CommandRun(path + ["--help"]).printed()
             for line in command.configuration.discussion.split(separator: "\n") where line.hasPrefix("  ") {
-                #expect(line.count <= 80, "\(command._commandName): \(line)")
+                #expect(help.contains("\n\(line)\n"), "\(path): \(line)")
             }
-            command.configuration.subcommands.forEach(check)
+            for below in command.configuration.subcommands { check(below, path + [below._commandName]) }
         }
-        check(Timerd.self)
+        check(Timerd.self, [])
     }
 
     @Test(arguments: ["version", "--version"])

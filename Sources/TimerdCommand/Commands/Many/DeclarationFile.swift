@@ -78,7 +78,7 @@ struct DeclarationFile {
         do throws(JSONError) {
             return try items.next()
         } catch {
-            throw Failure(.usage, "\(name) is not JSON: \(error.message) at byte \(error.offset)")
+            throw Failure(.usage, "\(name) is not JSON: \(error)")
         }
     }
 
@@ -134,7 +134,7 @@ struct DeclaredTimer: Sendable {
         do throws(JSONError) {
             try document.parse(text, range)
         } catch {
-            throw Failure(.usage, "\(place) is not JSON: \(error.message) at byte \(error.offset)")
+            throw Failure(.usage, "\(place) is not JSON: \(error)")
         }
         guard document.kind(document.root) == .object else {
             throw Failure(.usage, "\(place): a timer is a JSON object")

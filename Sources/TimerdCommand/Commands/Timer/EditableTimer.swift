@@ -27,7 +27,7 @@ struct EditableTimer {
         do throws(JSONError) {
             try self.init(parsing: bytes)
         } catch {
-            throw Failure(.usage, "not JSON: \(error.message) at byte \(error.offset)")
+            throw Failure(.usage, "not JSON: \(error)")
         }
         guard document.kind(document.root) == .object else { throw Failure(.usage, "not a JSON object") }
     }
