@@ -39,12 +39,12 @@ def test_a_calendar_is_listed_and_drawn_as_a_week(page, own):
     board = Dashboard(page, own.url).until_live()
     board.click(".top nav a", text="Calendars")
     shown(page, "day")
-    assert hours(page) == [["09:00–12:30, 13:30–18:00", [[540, 210], [810, 270]]]] * 7
+    page.until(lambda: hours(page) == [["09:00–12:30, 13:30–18:00", [[540, 210], [810, 270]]]] * 7, told="the week is not drawn")
     assert "Asia/Tokyo" in page.one("#open-words").text
     assert page.barriers() == [] and page.overflow() <= 0
     page.shot("dashboard-calendars")
     shown(page, "night")
-    assert hours(page) == [["00:00–04:00, 22:00–24:00", [[0, 240], [1320, 120]]]] * 7
+    page.until(lambda: hours(page) == [["00:00–04:00, 22:00–24:00", [[0, 240], [1320, 120]]]] * 7, told="the week is not drawn")
     page.driver.refresh()
     board.until_live()
     page.until(lambda: page.all("#open-week li") and page.run("return calendars.form.name.value") == "night", told="a reload forgets it")
