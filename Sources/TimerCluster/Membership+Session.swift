@@ -70,11 +70,12 @@ extension Membership {
         reportEnd(view)
     }
 
-    /// Reports the end of another node's log to the host, once for each end.
+    /// Reports the end of another node's log to the host, and what its owner may have shown, whenever one of them changes.
     private mutating func reportEnd(_ view: ClusterView) {
-        guard !isOwn, !hasHostWork, view.end != reportedEnd else { return }
-        reportedEnd = view.end
-        steps.append(.read(through: view.end))
+        let shown = view.nodes.first { $0.session == view.owner.session }?.followed
+        guard !isOwn, !hasHostWork, view.end != reportedEnd || shown != reportedShown else { return }
+        (reportedEnd, reportedShown) = (view.end, shown)
+        steps.append(.read(through: view.end, shown: shown))
     }
 
     /// Reports that the lease has run out, once.

@@ -88,6 +88,8 @@ public struct Membership: Sendable {
     var isFenced = false
     /// The end of another node's log, as it was last reported to the host.
     var reportedEnd: Int64 = 0
+    /// The position through which the owner of that log may have shown it, as it was last reported.
+    var reportedShown: Int64?
     /// The instant of the newest `reconcile`.
     var reconciledAt: Int64 = .min
 

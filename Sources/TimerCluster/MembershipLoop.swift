@@ -176,7 +176,7 @@ public final class MembershipLoop: Sendable {
             case .drop:
                 host.drop()
                 change { $0.dropped(at: $1) }
-            case .read(let end): host.read(through: end)
+            case .read(let end, let shown): host.read(through: end, shown: shown)
             case .handOverEnded(let outcome): tellHandOver(outcome)
             case .report(let event): host.report(event)
             case .call, .adopt, .release, .extendLease, .revokeLease: break
@@ -247,7 +247,9 @@ public protocol LogHost: AnyObject, Sendable {
     /// How much of the log the node holds in memory, as the next beat reports it.
     var memory: LogMemory { get }
     /// Notes where the log of another node ends. Returns at once.
-    func read(through end: Int64)
+    ///
+    /// - Parameter shown: position through which that node may have shown the log; nil where it is not known.
+    func read(through end: Int64, shown: Int64?)
     /// Reports an event to the operator.
     func report(_ event: ClusterEvent)
 }

@@ -17,8 +17,9 @@ public enum MembershipStep: Sendable, Equatable {
     case release(patience: Int64)
     /// A hand-over has ended.
     case handOverEnded(HandOverOutcome)
-    /// The log of another node ends here: a standby reads on.
-    case read(through: Int64)
+    /// The log of another node ends here: a standby reads on. Its owner holds all records through `shown`, and may have
+    /// shown them; nil where that is not known.
+    case read(through: Int64, shown: Int64?)
     /// Report to the operator.
     case report(ClusterEvent)
 }

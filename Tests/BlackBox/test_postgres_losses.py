@@ -54,10 +54,30 @@ class Scene:
             poll(lambda: self.postgres.execute(waiting), BACK)
             self.postgres.execute(f"ALTER ROLE {ROLE} CONNECTION LIMIT 0")
             self.postgres.restart("immediate")
+        return self.lose_alone()
+
+    def die_together(self):
+        """As `lose`, while no server is connected, and the owner of the log has died."""
+        self.postgres.execute(f"ALTER ROLE {ROLE} CONNECTION LIMIT 0")
+        self.postgres.restart("immediate")
+        self.server.kill9()
+        return self.lose_alone()
+
+    def lose_alone(self):
+        """As `lose`; then servers may connect again."""
         try:
             return self.lose()
         finally:
             self.postgres.execute(f"ALTER ROLE {ROLE} CONNECTION LIMIT -1")
+
+    def stand_by(self, server):
+        """Waits until a standby has read all, and knows that it was shown."""
+        newest = int(self.seen[-1]["id"])
+
+        def has_read():
+            nodes = server.client.get("/v1/cluster").expect(200).json["nodes"]
+            return len(nodes) == 2 and all(int(node["followed"] or 0) >= newest for node in nodes)
+        poll(has_read, BACK)
 
     def metric(self, name):
         return float(re.search(rf"^{name} (\S+)$", self.api.get("/metrics").body.decode(), re.M)[1])
@@ -125,6 +145,48 @@ def test_a_log_that_has_lost_rows_is_held_until_an_operator_accepts_it(scene, re
         here.check()
         stream.until_timer(here.lost)
     assert here.metric("timerd_rows_lost_total") == 1
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("how", ["die_together", pytest.param("promote", marks=pytest.mark.heavy)])
+def test_a_standby_that_has_read_what_is_lost_holds_the_log_it_takes_over(scene, new_node, receiver, how):
+    here = scene()
+    standby = new_node()
+    here.stand_by(standby)
+    last = (here.lose if how == "promote" else here.die_together)()
+    if how == "promote":
+        # The owner notices the loss with its next append, and the standby with the row that follows.
+        poll(lambda: LOST in here.server.log_text() and LOST in standby.log_text(), BACK)
+        here.api.post("/v1/cluster/promote").expect(200)
+    here.api = standby.client
+    held = f"{LOST}; nothing changes before"
+    poll(lambda: held in standby.log_text(), BACK)
+    line = next(line for line in standby.log_text().splitlines() if held in line)
+    assert last >= int(re.search(r"through=(\d+)", line)[1]) >= int(here.seen[-1]["id"]), line
+    assert here.api.get("/readyz").expect(503).json == {"status": "storage-unavailable"}
+    assert here.metric("timerd_rows_lost_total") == 1
+    assert here.api.timer("tea")["state"] == "suspended"
+    here.api.get(f"/v1/timers/{here.lost}").problem(404)
+    assert here.api.command("tea", "resume").problem(503, "storage-unavailable")["outcome"] == "none"
+    before = len(receiver.on("/beat"))
+    accepted = run("cluster", "accept-loss", "--store", here.uri)
+    assert accepted.returncode == 0, accepted
+    receiver.wait_for(before + 1, "/beat", BACK)
+    here.check()
+
+
+@pytest.mark.thorough
+def test_a_loss_that_was_accepted_is_not_asked_about_again_after_a_take_over(scene, new_node, receiver):
+    here = scene()
+    standby = new_node()
+    here.stand_by(standby)
+    here.lose()
+    poll(lambda: LOST in here.server.log_text() and LOST in standby.log_text(), BACK)
+    assert run("cluster", "accept-loss", "--store", here.uri).returncode == 0
+    poll(lambda: here.api.get("/readyz").status == 200, BACK)
+    here.api.post("/v1/cluster/promote").expect(200)
+    here.api = standby.client
+    here.check()
 
 
 def test_a_server_with_accept_loss_goes_on_by_itself(scene, receiver):

@@ -122,23 +122,25 @@ struct MembershipTests {
         #expect(bench.membership.clusterState.ownerURL == "http://z")
     }
 
-    @Test func `a node that stands by learns once where the log ends, and an owner does not`() throws {
+    @Test func `a node that stands by learns once where the log ends and what is shown, an owner does not`() {
         var bench = MembershipBench()
-        bench.others = [MembershipBench.node(5, "http://a")]
         bench.owner = LogOwner(epoch: 3, session: 5)
-        for (end, steps) in [(7, [.read(through: 7)]), (7, []), (9, [.read(through: 9)])] as [(Int64, [MembershipStep])]
-        {
-            bench.end = end
-            bench.steps = []
+        let standby = MembershipBench.node(4, "http://c", followed: 8)
+        for (end, followed, steps) in [
+            (7, nil, [.read(through: 7, shown: nil)]), (7, nil, []), (9, 7, [.read(through: 9, shown: 7)]),
+            (9, 9, [.read(through: 9, shown: 9)]), (9, 9, []),
+        ] as [(Int64, Int64?, [MembershipStep])] {
+            bench.others = [standby, MembershipBench.node(5, "http://a", followed: followed)]
+            (bench.end, bench.steps) = (end, [])
             bench.sleep()
             bench.settle()
-            #expect(bench.steps.filter { if case .read = $0 { true } else { false } } == steps)
+            #expect(bench.reads == steps)
         }
         var serving = owner()
         serving.end = 7
         serving.sleep()
         serving.settle()
-        #expect(!serving.steps.contains(.read(through: 7)))
+        #expect(serving.reads == [])
     }
 
     @Test func `a node stands by while another one is to take the log`() {

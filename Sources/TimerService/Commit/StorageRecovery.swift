@@ -18,6 +18,7 @@ import TimerLog
 /// | settling | the rows never will be | appending again |
 /// | appending again | the rows are on disk | working |
 /// | settling, appending again | the log ends elsewhere | folding |
+/// | working | the log, of which nothing is shown yet, lacks rows that an owner before had shown | probing |
 /// | probing | the probe is on disk, of a log that had lost rows that it had promised to keep | holding |
 /// | holding | an operator accepts the loss | working |
 /// | any but working | its attempt failed | the same, after a pause |
@@ -108,6 +109,12 @@ struct StorageRecovery {
         hasLoss = hasLoss || followsLoss
         task = .fold(
             FoldRequest(isReopening: true, showsDurablePart: false, rows: rows, followsLoss: followsLoss))
+    }
+
+    /// Notes that the log, of which nothing is shown yet, lacks rows that an owner before had shown.
+    mutating func foundLoss() {
+        hasLoss = true
+        task = .probe
     }
 
     /// Notes that an operator has accepted the loss of rows.

@@ -20,7 +20,7 @@ extension ActiveLog {
     }
 
     /// Whether nothing changes before an operator accepts that the log has lost rows.
-    var isHeld: Bool { recovery.task == .hold && !acceptsLoss.load(ordering: .acquiring) }
+    var isHeld: Bool { recovery.task == .hold && losses.held != nil }
 
     /// Whether the committer is to trim the log.
     private var hasTrimming: Bool { !isShared && trim.hasWork }

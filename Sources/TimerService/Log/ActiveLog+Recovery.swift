@@ -19,6 +19,13 @@ extension ActiveLog {
         if !wereShown { forgetRows(head: tail.head) }
     }
 
+    /// Takes no changes before an operator accepts that the log has lost rows. Called before anything of the log is shown,
+    /// and before the committer knows of it.
+    func hold() {
+        engine.advance(.failed)
+        recovery.foundLoss()
+    }
+
     /// Takes what was recorded while the append was under way, and shows it: nothing more comes while storage fails.
     private func showRest() {
         guard let batch = engine.readyShownEarly() else { return }
@@ -46,7 +53,7 @@ extension ActiveLog {
             refold = nil
             finishFold(result)
         case .probe: probe()
-        case .hold: if acceptsLoss.exchange(false, ordering: .acquiringAndReleasing) { recovery.acceptLoss() }
+        case .hold: if losses.held == nil { recovery.acceptLoss() }
         case .settle, .appendAgain: return
         }
         if recovery.isPausing { pausedUntil = Clocks.monotonic() + pause }
@@ -123,5 +130,7 @@ extension ActiveLog {
         case .durable, .fenced: break
         }
         recovery.probed(outcome, rows)
+        // An acceptance that follows the report finds a log that goes on after what was lost.
+        if recovery.task == .hold, let loss = losses.newest { report(.rowsLost(loss, isOwner: true)) }
     }
 }

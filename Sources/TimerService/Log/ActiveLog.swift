@@ -26,10 +26,8 @@ public final class ActiveLog: @unchecked Sendable {
     var isFenced = false
     /// Whether rows that wait for their time are to be written now.
     let isHurried = Atomic<Bool>(false)
-    /// Whether an operator has accepted that the log has lost rows.
-    let acceptsLoss = Atomic<Bool>(false)
-    /// How often the log was found to have lost rows.
-    let losses = Atomic<Int>(0)
+    /// The rows that the storage has lost, in this log or an earlier one of the process.
+    let losses: LossRegister
     private let ended = Atomic<Bool>(false)
     /// The threads that read the store, so that nobody closes it meanwhile.
     private let reading = Guarded(Reading())
@@ -46,7 +44,7 @@ public final class ActiveLog: @unchecked Sendable {
         _ log: consuming RecoveredLog, configuration: EngineConfiguration, shared: SharedParts,
         moved: () -> Void = {}, report: @escaping @Sendable (ServiceEvent) -> Void
     ) {
-        bell = shared.bell
+        (bell, losses) = (shared.bell, shared.losses)
         self.report = report
         let (store, head, deletedThrough) = (log.store, log.head, log.deletedThrough)
         let (oldest, bytes) = (log.oldest, log.bytes)

@@ -20,8 +20,10 @@ struct RecoveredLog: ~Copyable {
     let answered: IdempotencyTable
     /// The newest rows, which a standby has kept; none after a read from the start of the log.
     let recent: RecentRows
-    /// The greatest position and version that were read and that the log may have lost.
+    /// The greatest position and version that were read or shown, and that the log may have lost.
     let lost: HighWaterMark
+    /// The rows that an owner had shown and that the log was found to have lost; nil where nothing is known of such rows.
+    let loss: LostRows?
 
     /// Opens `store` and folds what it holds.
     ///
@@ -50,22 +52,16 @@ struct RecoveredLog: ~Copyable {
         let head = try store.open()
         moved()
         var log = standby.take() ?? StandbyFold(secret: head.secret, configuration)
+        let start: (deletedThrough: Int64, oldest: Int64?)
         do throws(StoreError) {
             try log.readRest(of: store, through: head.last, isAhead: isAhead, moved: moved)
+            start = try log.start(of: store)
         } catch {
             standby = consume log
             throw error
         }
         moved()
-        var (deletedThrough, oldest) = (log.fold.deletedThrough ?? 0, log.fold.oldest)
-        if log.bytes == nil {
-            // The rows that were the oldest when the fold began may be deleted.
-            try store.makeReader().read(from: 0) { row in
-                (deletedThrough, oldest) = (row.previous, row.first)
-                return false
-            }
-        }
-        return RecoveredLog(store, head, log, deletedThrough: deletedThrough, oldest: oldest)
+        return RecoveredLog(store, head, log, deletedThrough: start.deletedThrough, oldest: start.oldest)
     }
 }
 
@@ -76,7 +72,8 @@ extension RecoveredLog {
     ) {
         self.init(
             store: store, head: head, deletedThrough: deletedThrough, oldest: oldest, bytes: log.bytes,
-            records: log.fold.records, fold: log.fold, answered: log.answered, recent: log.recent, lost: log.lost)
+            records: log.fold.records, fold: log.fold, answered: log.answered, recent: log.recent, lost: log.lost,
+            loss: log.loss)
     }
 }
 
@@ -102,6 +99,18 @@ extension StandbyFold {
         guard head == end || !store.isShared else {
             throw StoreError(.unavailable, "the log ended at position \(end), and is read up to \(head)")
         }
+    }
+
+    /// Finds where the log of `store` begins: the position up to which rows were deleted, and that of the oldest record.
+    fileprivate func start(of store: any LogStore) throws(StoreError) -> (deletedThrough: Int64, oldest: Int64?) {
+        var start = (deletedThrough: fold.deletedThrough ?? 0, oldest: fold.oldest)
+        guard bytes == nil else { return start }
+        // The rows that were the oldest when the fold began may be deleted.
+        try store.makeReader().read(from: 0) { row in
+            start = (row.previous, row.first)
+            return false
+        }
+        return start
     }
 
     /// The number of times that the fold begins again while a shared log is read, before missing rows are damage.

@@ -82,12 +82,7 @@ extension ActiveLog {
         trim.reset(held: bytes)
         engine.restart(&state, keeping: kept, isLoss: request.followsLoss)
         report(.logRefolded(seconds: Double(Clocks.monotonic() - begun) / 1e9))
-        if request.followsLoss {
-            // An earlier acceptance was for another loss.
-            acceptsLoss.store(engine.configuration.acceptsLosses, ordering: .releasing)
-            losses.add(1, ordering: .relaxed)
-            report(.rowsLost(after: written, through: head))
-        }
+        if request.followsLoss { losses.note(LostRows(after: written, through: head)) }
         return Refold.Found(epoch: epoch, head: newHead)
     }
 

@@ -50,8 +50,12 @@ struct StandbyFold: ~Copyable {
     /// Whether the end of the log was reached since the fold began. Every record that compaction wrote again, for rows
     /// that it deleted before the first row was read, is folded then.
     private(set) var isWhole = false
-    /// The greatest position and version that were read and that the log may have lost.
+    /// The greatest position and version that were read or shown, and that the log may have lost.
     private(set) var lost: HighWaterMark
+    /// The positions that owners of the log may have shown.
+    var shown = ShownPositions()
+    /// The rows that were shown and are lost, as far as nobody has asked for them.
+    private(set) var loss: LostRows?
 
     /// Makes a fold of which nothing is read.
     ///
@@ -153,6 +157,7 @@ struct StandbyFold: ~Copyable {
         let mayBreak = round.isShared || !round.hasRead
         round.hasRead = true
         let row = decoded.row
+        if let found = shown.meet(row) { note(found) }
         if let newest, mayBreak {
             if row.last == newest.last {
                 if row != newest, !Self.replaces(row, newest) { return round.outcome = begin(after: .diverged) }
@@ -171,6 +176,21 @@ struct StandbyFold: ~Copyable {
         for answer in fold.takeAnswers() { answered.note(answer) }
         keep(row)
     }
+
+    /// Notes rows that were shown and are lost. The versions in rows that were not read are not known: each change takes
+    /// a position, and no timer gets a version a microsecond.
+    private mutating func note(_ found: LostRows) {
+        loss = found
+        if found.through > max(head, lost.position) {
+            let span = found.through - found.after
+            let versions = min(span, (span / CalendarPosition.perSecond + 1) * 1_000_000)
+            lost.version = max(lost.version, fold.highestVersion) + versions
+        }
+        lost.position = max(lost.position, found.through)
+    }
+
+    /// Returns the rows that were shown and are lost, once for each loss.
+    mutating func takeLoss() -> LostRows? { loss.take() }
 
     /// Keeps the row among the newest ones.
     private mutating func keep(_ row: LogRow) {

@@ -15,9 +15,9 @@ public enum ServiceEvent: Sendable {
     case logRefolded(seconds: Double)
     /// Changes are taken again.
     case storageRecovered
-    /// The storage has lost rows that it had promised to keep, those after one position through another. Nothing
-    /// changes until `acceptLoss`.
-    case rowsLost(after: Int64, through: Int64)
+    /// The storage has lost rows that it had promised to keep. Nothing changes until `acceptLoss` where this process owns
+    /// the log, or once it does.
+    case rowsLost(LostRows, isOwner: Bool)
     /// Another process writes the log now; this one has dropped it.
     case fenced
     /// A loop stood still for that many seconds.

@@ -61,6 +61,8 @@ final class Standby: Worker, @unchecked Sendable {
         /// nil once its memory was given back.
         var freesUntil: Int64?
         var progress = StandbyProgress()
+        /// The positions that owners may have shown, which the fold does not know of yet.
+        var shown: [Int64] = []
 
         /// Begins a round, if one is asked for.
         mutating func beginRound(at now: Int64) -> Bool {
@@ -73,6 +75,18 @@ final class Standby: Worker, @unchecked Sendable {
         mutating func goOn(from head: Int64) -> Bool {
             progress.head = head
             return isReading && !isStopped
+        }
+
+        /// Notes that an owner may have shown the log through `position`.
+        mutating func noteShown(_ position: Int64?) {
+            guard let position, position > shown.last ?? 0 else { return }
+            shown.append(position)
+        }
+
+        /// Returns the positions that were noted since this was called last.
+        mutating func takeShown() -> [Int64] {
+            defer { shown = [] }
+            return shown
         }
 
         /// Asks for a round if the log ends elsewhere than what was read.
@@ -112,16 +126,20 @@ final class Standby: Worker, @unchecked Sendable {
     private let store: any LogStore
     private let secret: [UInt8]
     private let configuration: EngineConfiguration
+    private let losses: LossRegister
     private let report: @Sendable (ServiceEvent) -> Void
 
-    /// - Parameter secret: the log's secret.
+    /// - Parameters:
+    ///   - secret: the log's secret.
+    ///   - losses: takes the losses that are found.
     init(
-        _ store: any LogStore, secret: [UInt8], _ configuration: EngineConfiguration,
+        _ store: any LogStore, secret: [UInt8], _ configuration: EngineConfiguration, losses: LossRegister,
         report: @escaping @Sendable (ServiceEvent) -> Void
     ) {
         self.store = store
         self.secret = secret
         self.configuration = configuration
+        self.losses = losses
         self.report = report
     }
 
@@ -129,19 +147,23 @@ final class Standby: Worker, @unchecked Sendable {
     var progress: StandbyProgress { state.withLock { $0.progress } }
 
     /// Notes where the log ends: rows up to there are read soon.
-    func read(through end: Int64) {
+    ///
+    /// - Parameter shown: position through which the log's owner may have shown it; nil where it is not known.
+    func read(through end: Int64, shown: Int64? = nil) {
         state.update { state in
+            state.noteShown(shown)
             state.progress.end = end
             state.ask(at: Clocks.boottime())
         }
     }
 
-    /// Ends the reading, and returns the fold; nil where nothing is read.
-    func take() -> StandbyFold? {
+    /// Ends the reading, and returns the fold.
+    func take() -> StandbyFold {
         state.update { $0.isReading = false }
         store.awaitReads(in: state) { !$0.isBusy }
-        lost = fold?.lost ?? lost
-        return fold.take()
+        let taken = nextFold()
+        lost = taken.lost
+        return taken
     }
 
     /// Reads the log again, as another process has it now, once the engine that this process had is freed: what is read
@@ -167,7 +189,7 @@ final class Standby: Worker, @unchecked Sendable {
 
     func run() {
         while let work = nextWork() {
-            var fold = fold.take() ?? StandbyFold(secret: secret, configuration, lost: lost)
+            var fold = nextFold()
             switch work {
             case .read: read(&fold)
             case .forget: fold.forget(at: Clocks.boottime())
@@ -175,6 +197,13 @@ final class Standby: Worker, @unchecked Sendable {
             self.fold = consume fold
             state.update { $0.isBusy = false }
         }
+    }
+
+    /// Returns the fold, which knows what owners may have shown; a new one where nothing is read.
+    private func nextFold() -> StandbyFold {
+        var next = fold.take() ?? StandbyFold(secret: secret, configuration, lost: lost)
+        for position in state.withLock({ $0.takeShown() }) { next.shown.note(position) }
+        return next
     }
 
     func stop() { state.update { $0.isStopped = true } }
@@ -211,6 +240,10 @@ final class Standby: Worker, @unchecked Sendable {
         if case .broken(let cause)? = round {
             state.withLock { $0.progress.breaks[cause, default: 0] += 1 }
             report(.standbyFoldsAgain(cause))
+        }
+        if let loss = fold.takeLoss() {
+            losses.note(loss)
+            report(.rowsLost(loss, isOwner: false))
         }
         let (head, isWhole) = (fold.head, fold.isWhole)
         state.withLock { state in

@@ -5,7 +5,8 @@ public import TimerLog
 
 /// The take-over and the dropping of the log, where several processes share the storage.
 extension TimerService {
-    /// Takes the log over: opens it, folds it, and makes all workers serve it, all before this returns. May be
+    /// Takes the log over: opens it, folds it, and makes all workers serve it, all before this returns. A log that lacks
+    /// rows which an owner before had shown is held: see `acceptLoss`. May be
     /// called on any thread but the service's own, while the service runs and owns no log; one thread at a time
     /// calls this and `drop`.
     ///
@@ -32,6 +33,8 @@ extension TimerService {
         from fold: inout StandbyFold?, moved: () -> Void, checking check: (KeyRing) throws(StoreError) -> Void
     ) throws(StoreError) -> ActiveLog? {
         let recovered = try RecoveredLog.recover(store, configuration, from: &fold, isAhead: true, moved: moved)
+        let isLoss = recovered.loss != nil
+        if let loss = recovered.loss { shared.losses.note(loss) }
         do throws(StoreError) { try check(recovered.fold.keys) } catch {
             store.close()
             throw error
@@ -41,6 +44,7 @@ extension TimerService {
             discard(active)
             throw error
         }
+        if isLoss || shared.losses.held != nil { active.hold() }
         dispatcher?.watch(active)
         feed.follow(active)
         guard gate.admit(active) else {

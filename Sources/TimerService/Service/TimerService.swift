@@ -57,7 +57,8 @@ public final class TimerService: Sendable {
         self.store = store
         self.configuration = configuration
         self.place = place
-        shared = SharedParts(alarm: alarm, timeSource: timeSource, lease: place?.lease)
+        shared = SharedParts(
+            alarm: alarm, timeSource: timeSource, lease: place?.lease, acceptsLosses: configuration.acceptsLosses)
         var active: ActiveLog?
         var records = 0
         if place == nil {
@@ -85,7 +86,10 @@ public final class TimerService: Sendable {
         gate = ChangeGate(log)
         self.standby =
             place == nil || standby == .cold
-            ? nil : store.secret.map { Standby(store, secret: $0, configuration, report: report) }
+            ? nil
+            : store.secret.map { [losses = shared.losses] secret in
+                Standby(store, secret: secret, configuration, losses: losses, report: report)
+            }
         var workers: [any Worker] = [committer, replayer, compactor, watchdog, gate, fireLoop]
         if let standby = self.standby { workers.append(standby) }
         if let dispatcher { workers.append(dispatcher) }
@@ -111,14 +115,20 @@ public final class TimerService: Sendable {
     /// - Parameter amongMany: whether several clients use the thread, which may then have to wait for the append.
     public func commit(leads: Bool, amongMany: Bool = false) { committer.commit(leads: leads, amongMany: amongMany) }
 
-    /// How often the log was found to have lost rows that its storage had promised to keep.
-    public var losses: Int { log.value?.losses.load(ordering: .relaxed) ?? 0 }
+    /// How often the storage was found to have lost rows that it had promised to keep.
+    public var losses: Int { shared.losses.count }
 
-    /// Accepts that the log has lost rows that its storage had promised to keep: its timers change and fire again.
-    public func acceptLoss() {
-        guard let active = log.value else { return }
-        active.acceptsLoss.store(true, ordering: .releasing)
-        active.callCommitter()
+    /// The newest loss of rows, for which the log is held, or would be if this process had it; nil where there is none.
+    public var heldLoss: LostRows? { shared.losses.held }
+
+    /// Accepts that the log has lost rows that its storage had promised to keep: its timers change and fire again. Does
+    /// nothing where the log went on from a loss later.
+    ///
+    /// - Parameter end: position at which the log ended when an operator accepted what was lost. A log goes on above the
+    ///   positions of lost rows, so what was lost later, or is found later, is told apart.
+    public func acceptLoss(at end: Int64) {
+        shared.losses.accept(at: end)
+        log.value?.callCommitter()
     }
 
     /// Sets the function that is called when another process is found to own the log, and that makes this one drop
@@ -176,7 +186,9 @@ public final class TimerService: Sendable {
     }
 
     /// Notes where the log of another process ends, so that a standby reads on. May be called on any thread.
-    public func read(through end: Int64) { standby?.read(through: end) }
+    ///
+    /// - Parameter shown: position through which that process may have shown the log; nil where it is not known.
+    public func read(through end: Int64, shown: Int64? = nil) { standby?.read(through: end, shown: shown) }
 
     /// The address where requests are answered while this process is a standby; nil where it is not known.
     public var owner: String? { place?.owner }
@@ -239,10 +251,18 @@ final class SharedParts: Sendable {
     let access = SharedAccess()
     /// The lease under which an engine's state may be shown; nil where it always may be.
     let lease: Lease?
+    /// The rows that the storage has lost.
+    let losses: LossRegister
 
-    /// - Parameter lease: the lease under which an engine's state may be shown; nil where it always may be.
-    init(alarm: any Alarm, timeSource: any TimeSource, lease: Lease? = nil, bell: CommitBell = CommitBell()) {
+    /// - Parameters:
+    ///   - lease: the lease under which an engine's state may be shown; nil where it always may be.
+    ///   - acceptsLosses: whether no operator has to accept that the storage has lost rows.
+    init(
+        alarm: any Alarm, timeSource: any TimeSource, lease: Lease? = nil, acceptsLosses: Bool = false,
+        bell: CommitBell = CommitBell()
+    ) {
         self.alarm = alarm
+        losses = LossRegister(acceptsAll: acceptsLosses)
         self.timeSource = timeSource
         self.lease = lease
         self.bell = bell

@@ -90,11 +90,13 @@ final class ClusterMember: ClusterPlace, LogHost {
         }
     }
 
-    /// Waits, on a thread of its own, until an operator accepts the rows that the database has lost. Called before the
-    /// loss is reported: see `AcceptanceWatch.begin`.
+    /// Waits, on a thread of its own, until an operator has accepted the rows that the database has lost.
     func awaitAcceptance(_ address: PostgresAddress) {
-        acceptance.begin(reading: { () throws(StoreError) in try LossAcceptance.latest(address) }) { [weak self] in
-            self?.state.withLock { $0.service }?.acceptLoss()
+        acceptance.begin { [weak self] in
+            guard let service = self?.state.withLock({ $0.service }), service.heldLoss != nil else { return true }
+            // No acceptance can be read while the database can't be reached; the next look tries again.
+            if let end = try? LossAcceptance.latest(address) { service.acceptLoss(at: end) }
+            return service.heldLoss == nil
         }
     }
 
@@ -147,59 +149,54 @@ final class ClusterMember: ClusterPlace, LogHost {
 
     var memory: LogMemory { state.withLock { $0.service }?.memory ?? .cold }
 
-    func read(through end: Int64) { state.withLock { $0.service }?.read(through: end) }
+    func read(through end: Int64, shown: Int64?) {
+        state.withLock { $0.service }?.read(through: end, shown: shown)
+    }
 
     func report(_ event: ClusterEvent) { tell(event) }
 }
 
-/// Waits until an operator accepts the rows that the database has lost.
+/// Looks time and again, on a thread of its own, whether an operator has accepted what the database has lost.
 final class AcceptanceWatch: Sendable {
     private struct State {
-        var isWaiting = false
+        /// How often a wait was begun, and whether the thread runs.
+        var (begun, isRunning) = (0, false)
         var isEnded = false
     }
 
     private let state = Guarded(State())
     private let pause: Int64
 
-    /// - Parameter pause: nanoseconds between two checks for an acceptance.
+    /// - Parameter pause: nanoseconds between two looks.
     init(pause: Int64 = 1_000_000_000) { self.pause = pause }
 
-    /// Waits, on a thread of its own, until there is another acceptance than at the time of this call, and calls
-    /// `accepted` then. Does nothing where it waits already.
-    ///
-    /// The last acceptance is read before this returns, and the loss is reported afterwards, so an acceptance that
-    /// follows the report is another one. Where that read fails, the first that succeeds takes its place: an acceptance
-    /// between the two may have been for an earlier loss, so it does not count.
-    ///
-    /// - Parameter latest: reads the mark of the last acceptance.
-    func begin(
-        reading latest: @escaping @Sendable () throws(StoreError) -> [UInt8], _ accepted: @escaping @Sendable () -> Void
-    ) {
+    /// Calls `isOver`, first at once, until it returns true after this call. Where looks are under way already, they go on
+    /// with the function that was given first.
+    func begin(_ isOver: @escaping @Sendable () -> Bool) {
         let isFirst = state.withLock { state in
-            defer { state.isWaiting = true }
-            return !state.isWaiting
+            state.begun += 1
+            defer { state.isRunning = true }
+            return !state.isRunning
         }
-        guard isFirst else { return }
-        let before = try? latest()
-        Thread(name: "losses") { [self] in wait(before, latest, accepted) }.detach()
+        if isFirst { Thread(name: "losses") { [self] in look(isOver) }.detach() }
     }
 
-    /// Ends the wait, without an acceptance.
+    /// Ends the looks.
     func end() { state.update { $0.isEnded = true } }
 
-    private func wait(
-        _ before: [UInt8]?, _ latest: @Sendable () throws(StoreError) -> [UInt8], _ accepted: @Sendable () -> Void
-    ) {
-        var before = before
-        while state.wait(nanoseconds: pause, { $0.isEnded ? () : nil }) == nil {
-            // No acceptance can be read while the database can't be reached; the next round tries again.
-            guard let mark = try? latest() else { continue }
-            if let before, before != mark {
-                state.withLock { $0.isWaiting = false }
-                return accepted()
+    private func look(_ isOver: () -> Bool) {
+        while true {
+            let begun = state.withLock { $0.begun }
+            if !isOver() {
+                if state.wait(nanoseconds: pause, { $0.isEnded ? () : nil }) != nil { return }
+                continue
             }
-            before = mark
+            let isDone = state.withLock { state in
+                // A loss may have come since the look.
+                if state.begun == begun { state.isRunning = false }
+                return !state.isRunning
+            }
+            if isDone { return }
         }
     }
 }

@@ -109,11 +109,12 @@ final class OperatorLog: Sendable {
             logger.notice("the log was read again", metadata: ["ms": Self.milliseconds(seconds)])
         case .storageRecovered:
             if endOutage() { logger.notice("storage works again; changes are taken") }
-        case .rowsLost(let kept, let last):
-            _ = endOutage()
+        case .rowsLost(let loss, let isOwner):
+            if isOwner { _ = endOutage() }
+            let now = isOwner ? "nothing changes" : "should this server take the timers over, nothing will change"
             logger.error(
-                "the database has lost rows that it had promised to keep; nothing changes before an operator says `timerd cluster accept-loss`",
-                metadata: ["after": "\(kept)", "through": "\(last)"])
+                "the database has lost rows that it had promised to keep; \(now) before an operator says `timerd cluster accept-loss`",
+                metadata: ["after": "\(loss.after)", "through": "\(loss.through)"])
         case .fenced:
             _ = endOutage()
             logger.warning("another node has taken the timers over")

@@ -50,7 +50,7 @@ struct ClusterLoopTests {
 
         let memory = LogMemory.cold
         func release(patience: Int64) -> Int64? { nil }
-        func read(through end: Int64) {}
+        func read(through end: Int64, shown: Int64?) {}
 
         func drop() { served.withLock { $0 = nil } }
 

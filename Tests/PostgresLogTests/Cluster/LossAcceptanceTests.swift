@@ -7,7 +7,7 @@ struct LossAcceptanceTests {
         let address = try PostgresAddress("host=/nonexistent user=nobody dbname=none")
         let reading = #expect(throws: StoreError.self) { _ = try LossAcceptance.latest(address) }
         #expect(reading?.description.hasSuffix("while reading what is accepted to be lost") == true)
-        let accepting = #expect(throws: StoreError.self) { try LossAcceptance.accept(address, mark: [1]) }
+        let accepting = #expect(throws: StoreError.self) { try LossAcceptance.accept(address) }
         #expect(accepting?.description.hasSuffix("while accepting the loss") == true)
     }
 }

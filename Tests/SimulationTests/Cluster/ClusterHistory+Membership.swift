@@ -56,7 +56,9 @@ extension ClusterHistory {
                 }
             case .release: releaseSoon(process)
             case .handOverEnded(let outcome): handOverEnded(outcome, process)
-            case .read: readSoon(process)
+            case .read(_, let shown):
+                if process.isWarm { process.noteShown(shown) }
+                readSoon(process)
             case .report(let event):
                 if case .took = event { tally.takeovers += 1 }
                 note("\(process.machine.number): \(event)")
@@ -80,8 +82,16 @@ extension ClusterHistory {
             try promise(
                 round == .ended || round == .stopped || bug != .none,
                 "the standby \(process.machine.number) reads from the start again: \(round)")
+            try checkNothingIsLost(process)
             if round != .ended { readSoon(process) }
         }
+    }
+
+    /// Checks that a process misses no rows: here a log loses none.
+    private func checkNothingIsLost(_ process: ClusterProcess) throws(BrokenPromise) {
+        try promise(
+            process.loss == nil || bug != .none,
+            "\(process.machine.number) takes rows for lost: \(process.loss, default: "none")")
     }
 
     private func adopt(_ owner: LogOwner, _ process: ClusterProcess) {
@@ -95,6 +105,7 @@ extension ClusterHistory {
             } catch { failure = error }
         }
         schedule(after: random.number(0...5 * Self.millisecond), on: process) { [unowned self, failure] in
+            try checkNothingIsLost(process)
             perform(process.membership.adopted(owner, failure, at: process.machine.instant), process)
         }
     }

@@ -109,6 +109,9 @@ final class ClusterProcess {
         }
     }
 
+    /// The rows that the process takes for lost; nil where there are none.
+    private(set) var loss: LostRows?
+
     /// Whether the process takes steps.
     var isAwake: Bool { !isDead && pausedUntil == nil }
 
@@ -152,7 +155,7 @@ final class ClusterProcess {
     ///
     /// - Parameter rows: the most rows that are read.
     func read(rows: Int64) throws(StoreError) -> StandbyFold.Round {
-        var fold = standby.take() ?? StandbyFold(secret: SimulatedStore.secret, configuration)
+        var fold = nextFold()
         var count: Int64 = 0
         let reader = try store.makeFollower()
         let round = try fold.round(
@@ -162,8 +165,21 @@ final class ClusterProcess {
             return count <= rows
         }
         fold.forget(at: machine.boottime())
+        loss = fold.takeLoss() ?? loss
         standby = consume fold
         return round
+    }
+
+    private func nextFold() -> StandbyFold {
+        standby.take() ?? StandbyFold(secret: SimulatedStore.secret, configuration)
+    }
+
+    /// Notes that the log's owner may have shown it through `position`.
+    func noteShown(_ position: Int64?) {
+        guard let position else { return }
+        var fold = nextFold()
+        fold.shown.note(position)
+        standby = consume fold
     }
 
     /// Opens the log, and reads what the standby has not read of it.
@@ -180,7 +196,9 @@ final class ClusterProcess {
     func adopt(_ owner: LogOwner, isWarm: (Bool) -> Void = { _ in }) throws(StoreError) -> ActiveLog {
         store.begin(session: owner.session)
         isWarm(standby?.isWhole ?? false)
-        let log = ActiveLog(try recover(), configuration: configuration, shared: shared, report: { _ in })
+        let recovered = try recover()
+        loss = recovered.loss ?? loss
+        let log = ActiveLog(recovered, configuration: configuration, shared: shared, report: { _ in })
         feed.follow(log)
         active.publish(log)
         log.callCommitter()

@@ -140,7 +140,7 @@ struct ClusterModel {
         case .release:
             servers[index].work.append(.release)
             servers[index].isReleasing = true
-        case .read(let end): servers[index].read = end
+        case .read(let end, _): servers[index].read = end
         case .report(.fenced): seen.insert(.fenced)
         case .handOverEnded, .report: break
         }

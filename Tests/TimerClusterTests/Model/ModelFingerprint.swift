@@ -137,7 +137,7 @@ extension Membership {
         "changesAtBeat", "isOwnerDoubtful", "isTaking", "isUnblocking", "isConfirmed", "adoptAt", "unableUntil",
         "isAdopting",
         "isDropping",
-        "isReleasing", "handOver", "ownerLeaves", "isFenced", "reportedEnd", "reconciledAt",
+        "isReleasing", "handOver", "ownerLeaves", "isFenced", "reportedEnd", "reportedShown", "reconciledAt",
     ]
     /// The properties on which no step depends but reports, and those that stay the same.
     static let passedOver: Set = [
@@ -169,6 +169,7 @@ extension Membership {
         hasher.combine(unableUntil.map { max($0, now) })
         hasher.combine(ownerLeaves)
         hasher.combine(reportedEnd)
+        hasher.combine(reportedShown)
         guard let handOver else { return }
         hasher.combine([handOver.node.session, handOver.until, handOver.patientUntil, handOver.isNamed ? 1 : 0])
         switch handOver.stage {

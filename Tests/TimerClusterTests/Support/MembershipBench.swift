@@ -120,6 +120,9 @@ struct MembershipBench {
         }
     }
 
+    /// The steps by which a standby reads on.
+    var reads: [MembershipStep] { steps.filter { if case .read = $0 { true } else { false } } }
+
     /// The take-overs that wait for an answer.
     var takes: [TakeOrder] { calls.compactMap(\.order) }
 

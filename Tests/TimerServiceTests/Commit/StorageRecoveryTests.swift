@@ -109,6 +109,16 @@ struct StorageRecoveryTests {
         #expect(recovery.isWorking)
     }
 
+    @Test func `a log that was found to lack rows is held once it says which versions were given`() {
+        var recovery = StorageRecovery()
+        recovery.foundLoss()
+        #expect(recovery.task == .probe)
+        recovery.probed(.durable, Self.rows)
+        #expect(recovery.task == .hold)
+        recovery.acceptLoss()
+        #expect(recovery.isWorking)
+    }
+
     @Test func `a loss is on disk before an operator is waited for, whatever fails meanwhile`() {
         var recovery = StorageRecovery()
         recovery.sharedAppendFailed(.diverged(StoreError(.lost, "rows are gone")), Self.rows)

@@ -23,6 +23,15 @@ struct RecoveredLogTests {
         func row(holding position: Int64) -> LogRow? { rows.first { $0.first <= position && position <= $0.last } }
     }
 
+    /// A reader that can't read.
+    private final class FailingReader: LogReader {
+        func read(from position: Int64, _ body: (LogRow) -> Bool) throws(StoreError) {
+            throw StoreError(.unavailable, "the database is away")
+        }
+
+        func row(holding position: Int64) -> LogRow? { nil }
+    }
+
     /// Makes timers, each in a row of its own. Returns the store's rows.
     @discardableResult
     private func create(_ ids: String...) throws -> [LogRow] {
@@ -72,6 +81,25 @@ struct RecoveredLogTests {
         let isKept = standby != nil
         #expect(isKept)
         #expect(try recover(&standby, isAhead: isAhead) == (isLonger ? ["a", "b", "c"] : ["a", "b"]))
+    }
+
+    @Test(arguments: [true, false])
+    func `a fold is kept where the start of its log can't be read`(isAhead: Bool) throws {
+        try create("a", "b", "c")
+        var standby: StandbyFold? = try standby()
+        let readings = Guarded(0)
+        store.onReading { log in
+            let isSecond = readings.withLock { count in
+                count += 1
+                return count == 2
+            }
+            return isSecond ? FailingReader() : log.makeFollower()
+        }
+        let error = #expect(throws: StoreError.self) { try recover(&standby, isAhead: isAhead) }
+        #expect(error?.kind == .unavailable)
+        let isKept = standby != nil
+        #expect(isKept)
+        #expect(try recover(&standby, isAhead: isAhead) == ["a", "b", "c"])
     }
 
     @Test(arguments: [true, false])

@@ -137,7 +137,7 @@ struct SharedStorageTests {
             try running.store.fold(into: &fold)
             return fold.mark.version > 0
         }
-        running.service.acceptLoss()
+        running.service.acceptLoss(at: .max)
         let again = try eventuallyCreated("gone", running)
         try eventually("it is durable") { again() == .durable }
         #expect(try #require(running.rows().last).last > head)

@@ -40,13 +40,16 @@ struct StandbyFoldTests {
             for _ in 0..<20 {
                 try history.step(rig)
                 try rig.settle()
+                standby.noteShown(rig.log.engine.durableHead)
                 #expect(try standby.round() == .ended)
                 #expect(standby.copy.differences(from: rig.live) == [])
             }
             while try compactor.round(try store.makeReader()) {
                 try rig.settle()
+                standby.noteShown(rig.log.engine.durableHead)
                 #expect(try standby.round() == .ended)
             }
+            #expect(standby.takeLoss() == nil)
             let folded = try rig.folded()
             #expect(standby.copy.differences(from: folded.timers) == [])
             #expect(standby.answered.count == folded.answers.count)
@@ -164,6 +167,35 @@ struct StandbyFoldTests {
         #expect(try next.create("later") > head)
         #expect(try #require(next.live["later"]).progress.version > version)
         next.stop()
+    }
+
+    @Test func `what was shown and not read yet is lost as well`() throws {
+        let rig = try Rig(store)
+        try create("a", on: rig)
+        let standby = try standby()
+        #expect(try standby.round() == .ended)
+        let left = standby.head
+        for command in [TimerCommand.suspend, .resume, .suspend] {
+            try rig.apply("a", command)
+            try rig.settle()
+        }
+        let version = try #require(rig.live["a"]).progress.version
+        let shown = rig.log.engine.durableHead
+        standby.noteShown(shown)
+        rig.stop()
+        for _ in 0..<3 { store.loseNewestRow() }
+        #expect(try standby.round() == .ended)
+        #expect(standby.takeLoss() == nil)
+        rig.time.pass(milliseconds: 60_000)
+        let next = try Rig(store, time: rig.time)
+        try create("new", on: next)
+        next.stop()
+        #expect(try standby.round() == .ended)
+        #expect(standby.takeLoss() == LostRows(after: left, through: shown))
+        #expect(standby.takeLoss() == nil)
+        #expect(standby.lost.position == shown)
+        // No row that tells of the versions was read.
+        #expect(standby.lost.version >= version)
     }
 
     @Test func `a damaged row is reported, and the fold begins again`() throws {

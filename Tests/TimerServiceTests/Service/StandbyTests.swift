@@ -15,12 +15,12 @@ private final class OwnedLog: Sendable {
     let service: TimerService
     let reports = Guarded<[ServiceEvent]>([])
 
-    init(_ standby: StandbyKind) throws {
+    init(_ standby: StandbyKind, _ configuration: EngineConfiguration = EngineConfiguration()) throws {
         _ = log.beginEpoch(session: 1, after: 0)
         owner = try Rig(log.seen(by: 1))
         gate = GatedLogStore(log.seen(by: 2))
         service = try TimerService(
-            store: gate, place: ManualPlace(), standby: standby, configuration: EngineConfiguration(),
+            store: gate, place: ManualPlace(), standby: standby, configuration: configuration,
             alarm: ManualAlarm(owner.time), timeSource: owner.time,
             report: { [reports] event in reports.withLock { $0.append(event) } })
         service.standby?.longestFreeing = .max / 2
@@ -31,7 +31,7 @@ private final class OwnedLog: Sendable {
     func create(_ ids: String...) throws {
         for id in ids { try owner.create(id) }
         try owner.settle()
-        service.read(through: log.end)
+        service.read(through: log.end, shown: owner.log.engine.durableHead)
     }
 
     /// Waits until the standby has read the log.
@@ -41,8 +41,16 @@ private final class OwnedLog: Sendable {
 
     /// Makes the standby the owner.
     func takeOver() throws -> ActiveLog {
-        _ = log.beginEpoch(session: 2, after: 0)
+        begin(session: 2)
         return try #require(try service.adopt())
+    }
+
+    /// Gives the log to a session, which goes on above all that was given before.
+    func begin(session: Int64) { _ = log.beginEpoch(session: session, after: owner.log.engine.claimedThrough + 10) }
+
+    /// The reports of lost rows: whether the service owned the log.
+    var lossReports: [Bool] {
+        reports.value.compactMap { if case .rowsLost(_, let isOwner) = $0 { isOwner } else { nil } }
     }
 
     func stop() {
@@ -119,7 +127,8 @@ struct StandbyTests {
         let log = MemoryLogStore()
         _ = log.beginEpoch(session: 1, after: 0)
         let standby = Standby(
-            log.seen(by: 2), secret: try #require(log.secret), EngineConfiguration(), report: { _ in })
+            log.seen(by: 2), secret: try #require(log.secret), EngineConfiguration(),
+            losses: LossRegister(acceptsAll: false), report: { _ in })
         standby.read(through: 1)
         standby.longestFreeing = .max / 2
         standby.restart(hadEngine: true)
@@ -138,6 +147,96 @@ struct StandbyTests {
         let log = try owned.takeOver()
         #expect(log.has("a"))
         #expect(log.trim.uncountedThrough == nil)
+        owned.stop()
+    }
+}
+
+/// Rows that the storage loses after the owner has shown them.
+struct LostRowsTests {
+    /// Makes timers at an owner, of which a standby has read `gone`, and loses that.
+    private func lose(_ configuration: EngineConfiguration = EngineConfiguration()) throws -> OwnedLog {
+        let owned = try OwnedLog(.warm, configuration)
+        try owned.create("tea")
+        try owned.create("gone")
+        try owned.waitUntilRead()
+        owned.log.loseNewestRow()
+        return owned
+    }
+
+    /// Gives the log to another server, which does not know of the loss, and waits until the standby tells of it.
+    private func goOnElsewhere(_ owned: OwnedLog) throws {
+        owned.begin(session: 3)
+        owned.service.read(through: owned.log.end)
+        try eventually("the loss is found") { owned.service.losses == 1 }
+    }
+
+    @Test(arguments: [false, true])
+    func `a server that takes a log over which has lost rows holds it until an operator accepts that`(
+        isKnown: Bool
+    ) throws {
+        let owned = try lose()
+        // Position of the row that was lost.
+        let given = owned.owner.log.engine.durableHead
+        if isKnown { try goOnElsewhere(owned) }
+        var told = isKnown ? [false] : []
+        for _ in 0..<2 {
+            // Another take changes nothing.
+            let log = try owned.takeOver()
+            #expect(log.has("tea") && !log.has("gone"))
+            told.append(true)
+            try eventually("the loss is told") { owned.lossReports == told }
+            #expect(!owned.service.isWritable)
+            #expect(throws: ServiceError.storageUnavailable) { try log.create("refused") }
+            // That is an acceptance from before the loss.
+            owned.service.acceptLoss(at: given)
+            #expect(owned.service.heldLoss != nil)
+            owned.service.drop()
+        }
+        let log = try owned.takeOver()
+        owned.service.acceptLoss(at: owned.log.end)
+        try eventually("changes are taken") { owned.service.isWritable }
+        #expect(try log.create("gone") > given)
+        #expect(owned.service.losses == 1)
+        owned.stop()
+    }
+
+    @Test func `a loss that is accepted before the take-over holds nothing, also where the log is read again`() throws {
+        let owned = try lose()
+        try goOnElsewhere(owned)
+        owned.service.acceptLoss(at: owned.log.end)
+        for _ in 0..<2 {
+            _ = try owned.takeOver()
+            #expect(owned.service.isWritable)
+            owned.service.drop()
+            try goOnElsewhere(owned)
+            try owned.waitUntilRead()
+        }
+        #expect(owned.service.losses == 1)
+        owned.stop()
+    }
+
+    @Test func `a server that accepts losses goes on by itself`() throws {
+        var configuration = EngineConfiguration()
+        configuration.acceptsLosses = true
+        let owned = try lose(configuration)
+        let log = try owned.takeOver()
+        try eventually("changes are taken") { owned.service.isWritable }
+        #expect(owned.lossReports == [true] && owned.service.losses == 1)
+        try log.create("gone")
+        owned.stop()
+    }
+
+    @Test func `rows that nobody was shown hold nothing`() throws {
+        let owned = try OwnedLog(.warm)
+        try owned.create("tea")
+        try owned.owner.create("gone")
+        try owned.owner.settle()
+        owned.service.read(through: owned.log.end)
+        try owned.waitUntilRead()
+        owned.log.loseNewestRow()
+        let log = try owned.takeOver()
+        #expect(!log.has("gone"))
+        #expect(owned.service.isWritable && owned.service.losses == 0)
         owned.stop()
     }
 }

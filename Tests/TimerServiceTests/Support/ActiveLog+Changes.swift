@@ -13,7 +13,7 @@ extension ActiveLog {
         let recovered = RecoveredLog(
             store: store, head: head, deletedThrough: 0, oldest: nil, bytes: RowBytes(), records: 0,
             fold: LogFold(secret: head.secret), answered: IdempotencyTable(EngineConfiguration()),
-            recent: RecentRows(after: head.last), lost: HighWaterMark())
+            recent: RecentRows(after: head.last), lost: HighWaterMark(), loss: nil)
         self.init(
             recovered, configuration: EngineConfiguration(),
             shared: SharedParts(alarm: ManualAlarm(time), timeSource: time), report: { _ in })

@@ -24,6 +24,9 @@ final class ManualStandby {
         return round
     }
 
+    func noteShown(_ position: Int64) { fold.shown.note(position) }
+    func takeLoss() -> LostRows? { fold.takeLoss() }
+
     func forget(at elapsed: Int64) { fold.forget(at: elapsed) }
 
     var head: Int64 { fold.head }

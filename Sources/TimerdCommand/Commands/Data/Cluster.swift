@@ -102,9 +102,9 @@ struct ClusterAcceptLoss: ParsableCommand {
         abstract: "Let servers go on whose database has lost answered changes.",
         discussion: """
             A fail-over of PostgreSQL to a standby that lagged loses the newest changes. The server that had shown \
-            them notices, names the positions in its log, answers reads, and changes, fires and delivers nothing: \
-            bring the old primary back if you can. If not, this command accepts the loss; ids and versions that were \
-            given are not given again.
+            them notices, and so does a warm standby. It names the positions in its log; as the owner it answers \
+            reads, and changes, fires and delivers nothing: bring the old primary back if you can. If not, this \
+            command accepts the loss; ids and versions that were given are not given again.
 
               timerd cluster accept-loss --store postgres://timerd@db.example/timers
             """)
@@ -113,10 +113,7 @@ struct ClusterAcceptLoss: ParsableCommand {
 
     func run() throws {
         let address = try options.address(options.settings())
-        let mark = Hexadecimal.text(KernelRandom.words(2))
-        do throws(StoreError) {
-            try LossAcceptance.accept(address, mark: Array(mark.utf8))
-        } catch {
+        do throws(StoreError) { try LossAcceptance.accept(address) } catch {
             throw Failure(error, directory: "--store")
         }
         Console.out("accepted; servers that wait for it go on within a second")
