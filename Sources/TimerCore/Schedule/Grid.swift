@@ -159,15 +159,14 @@ struct Grid: ~Copyable {
         rules.clock == .working ? shape?.hours.end(of: duration, from: start) ?? Self.never : start + duration
     }
 
-    /// Returns the microseconds from now until `due`, on the timer's clock; 0 once that has passed.
+    /// Returns the microseconds from now until `due`, on the timer's clock; 0 once that has passed. As instants are whole
+    /// milliseconds, and a command counts as given at the next one, so is what is left.
     func remaining(until due: Int64, at now: Now) -> Int64 {
         guard rules.clock == .working, let hours = shape?.hours else {
-            return now.remaining(until: due, on: rules.clock)
+            return now.remaining(until: due, on: rules.clock) * 1000
         }
-        let start = now.milliseconds(on: .working)
-        guard due > start else { return 0 }
-        let begun = floorDivide(now.nanoseconds(on: .working), 1000) - start * 1000
-        return hours.left(until: due, from: start) * 1000 - (hours.isOpen(at: start) ? begun : 0)
+        let start = now.ceiling(on: .working)
+        return due > start ? hours.left(until: due, from: start) * 1000 : 0
     }
 
     /// Returns the due instant `microseconds` from now, rounded up to a millisecond on the timer's clock.

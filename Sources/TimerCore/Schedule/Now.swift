@@ -47,10 +47,8 @@ public struct Now: Sendable, Equatable {
         -floorDivide(-nanoseconds(on: clock), nanosecondsPerMillisecond)
     }
 
-    /// Returns the microseconds from now until the millisecond `due` on `clock`; 0 once that has passed.
-    public func remaining(until due: Int64, on clock: TimerClock) -> Int64 {
-        max(0, due * 1000 - floorDivide(nanoseconds(on: clock), 1000))
-    }
+    /// Returns the milliseconds left until `due` on `clock`, as now is rounded up; 0 once that has passed.
+    public func remaining(until due: Int64, on clock: TimerClock) -> Int64 { max(0, due - ceiling(on: clock)) }
 
     /// Returns the wall instant, in milliseconds, of `due` on `clock`.
     public func wall(of due: Int64, on clock: TimerClock) -> Int64 { due - offset(of: clock) + wallOffset }

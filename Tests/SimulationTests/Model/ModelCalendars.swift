@@ -20,13 +20,10 @@ extension ModelTimer {
         return hours?.elapsed(from: start, to: end) ?? 0
     }
 
-    /// Returns the microseconds that count from now until `due`.
+    /// Returns the microseconds that count from the first whole millisecond not before now until `due`.
     func remaining(until due: Int64, _ now: Now) -> Int64 {
-        guard rules.clock == .working else { return max(0, due * 1000 - now.microseconds(rules.clock)) }
-        let start = now.down(.working)
-        guard due > start else { return 0 }
-        return counted(from: start, to: due) * 1000
-            - (isOpen(at: start) ? now.microseconds(.working) - start * 1000 : 0)
+        let start = now.up(rules.clock)
+        return due > start ? counted(from: start, to: due) * 1000 : 0
     }
 
     /// Returns the first whole millisecond up to which `microseconds` or more count from now on; nil as for a duration.

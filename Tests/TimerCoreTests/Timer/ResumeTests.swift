@@ -10,12 +10,12 @@ struct ResumeTests {
         try bench.create(rules(.after(1000)))
         bench.advance(400, nanoseconds: 300_500)
         #expect(try bench.apply(.suspend) == ["suspended"])
-        // The time left is rounded up to the microsecond.
-        #expect(try bench.progress().due == 599_700)
+        // Both commands count as given at the next whole millisecond: at 401 and at 5401.
+        #expect(try bench.progress().due == 599_000)
         #expect(bench.advance(5000, nanoseconds: 100_000) == [])
         #expect(try bench.apply(.resume) == ["resumed"])
-        #expect(bench.advance(599, nanoseconds: 599_999) == [])
-        #expect(bench.advance(1) == ["fired due 6001", "completed"])
+        #expect(bench.advance(599, nanoseconds: 599_499) == [])
+        #expect(bench.advance(1) == ["fired due 6000", "completed"])
     }
 
     @Test func `remaining: a repeating grid shifts by the pause`() throws {
