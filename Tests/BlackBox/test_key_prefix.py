@@ -91,6 +91,10 @@ def test_what_it_makes_begins_so(keyring, own):
     assert blurred(replies[0], there) == blurred(replies[1], own.outside("2"))
     for reply in (*replies, own.client.post("/v1/timers", {"after": "1h"}), own.client.post("/v1/timers", {"id": None, "after": "1h"})):
         own.forbidden(reply)
+    # The key's rights come before what else is wrong with the body.
+    for body in ({"id": there, "after": "x"}, {"after": "x"}, {"id": there, "colour": 1}, {"id": 5, "after": "1h"}):
+        own.forbidden(own.client.post("/v1/timers", body))
+    own.client.post("/v1/timers", {"id": own.inside("3"), "after": "x"}).problem(400, "invalid-schedule")
     own.client.put(f"/v1/timers/{own.inside('2')}", {"id": there, "after": "1h"}).problem(400)
     keyring.admin.get(f"/v1/timers/{own.inside('2')}").problem(404)
     keyring.admin.get(f"/v1/timers/{own.outside('2')}").problem(404)
@@ -113,8 +117,10 @@ def test_a_batch_is_judged_line_by_line(keyring, own, line):
 
 
 def test_a_line_without_an_id_is_refused(own):
-    reply = own.client.post("/v1/timers/batch", body=json.dumps([{"after": "1h"}, {"id": own.inside("1"), "after": "1h"}])).expect(200)
-    assert [line["status"] for line in reply.json] == [403, 201] and reply.json[0]["problem"]["idPrefix"] == own.prefix
+    lines = [{"after": "1h"}, {"colour": 1}, {"apply": {"after": "1h"}}, {"id": own.inside("1"), "after": "1h"}]
+    reply = own.client.post("/v1/timers/batch", body=json.dumps(lines)).expect(200)
+    assert [line["status"] for line in reply.json] == [403, 403, 403, 201]
+    assert {line["problem"]["idPrefix"] for line in reply.json[:3]} == {own.prefix}
 
 
 BEYOND = [

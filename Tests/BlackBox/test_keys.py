@@ -64,7 +64,9 @@ def test_the_list_has_pages_oldest_first(keyring):
     assert times == sorted(times)
     every, seen, cursor = list(keyring.shown()), [], ""
     while cursor is not None:
-        page = keyring.admin.get("/v1/keys?limit=3" + (f"&cursor={cursor}" if cursor else "")).expect(200).json
+        reply = keyring.admin.get("/v1/keys?limit=3" + (f"&cursor={cursor}" if cursor else "")).expect(200)
+        page, link = reply.json, reply.headers.get("Link")
+        assert link == (f'</v1/keys?limit=3&cursor={page["next"]}>; rel="next"' if page["next"] else None)
         assert len(page["keys"]) <= 3 and not [key for key in page["keys"] if key.keys() != MEMBERS]
         seen += [key["id"] for key in page["keys"]]
         cursor = page["next"]

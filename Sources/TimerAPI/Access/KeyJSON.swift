@@ -101,19 +101,17 @@ struct KeyPage {
     /// Writes the page of all keys in `ring`.
     ///
     /// - Parameter lastUse: returns when a key was used last.
-    func write(_ ring: KeyRing, lastUse: (AccessKey) -> Int64?, _ json: inout JSONWriter) {
+    /// - Returns: the cursor of the next page; nil where there is none.
+    func write(_ ring: KeyRing, lastUse: (AccessKey) -> Int64?, _ json: inout JSONWriter) -> String? {
         let rest = ring.all.drop { key in after.map { Place(key) <= $0 } ?? false }
         json.beginObject()
         json.key("keys")
         json.beginArray()
         for key in rest.prefix(limit) { KeyJSON.write(key, lastUsedAt: lastUse(key), &json) }
         json.endArray()
-        json.key("next")
-        if rest.count > limit, let last = rest.prefix(limit).last {
-            json.string(Place(last).cursor)
-        } else {
-            json.null()
-        }
+        let next = rest.count > limit ? rest.prefix(limit).last.map { Place($0).cursor } : nil
+        json.member("next", text: next)
         json.endObject()
+        return next
     }
 }

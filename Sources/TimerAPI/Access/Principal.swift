@@ -58,6 +58,13 @@ enum Principal: Sendable {
         if !holder.scopes.contains(scope) { throw .forbidden(scope) }
         try RouteScope.check(holder, timer: id)
     }
+
+    /// Refuses a body that makes a timer, before the rest of the body is judged, where the client may not make that one.
+    func checkMaking(_ document: JSONDocument) throws(Problem) {
+        guard case .key = self else { return }
+        let id = document.member(document.root, "id")
+        try check(.write, timer: id.flatMap { document.kind($0) == .string ? document.string($0) : nil })
+    }
 }
 
 /// A key as it was when a client proved that it has it.

@@ -130,9 +130,8 @@ final class BatchRun {
         if document.kind(document.root) == .object, let timer = document.member(document.root, "apply") {
             return .declare(try declaration(timer, document))
         }
-        if !principal.allows(.write) { throw .forbidden(.write) }
+        try principal.checkMaking(document)
         let timer = try TimerBody(document, zones: zones)
-        try principal.check(.write, timer: timer.id)
         let id = timer.id ?? makeID()
         definitions.append(try rule.checked(timer.definition(id: id)))
         return .create(TimerKey(id: id.span, siphash: siphash), id: id, definition: definitions.count - 1)
@@ -196,11 +195,11 @@ final class BatchRun {
             do throws(JSONError) { try declared.parse(document.compact(timer)) } catch {
                 throw Problem(.invalidRequest, error.message, pointer: error.pointer)
             }
+            try principal.checkMaking(declared)
             let body = try TimerBody(declared, zones: zones)
             guard let id = body.id else {
                 throw Problem(.invalidRequest, "an `apply` line needs the timer's `id`", pointer: "/id")
             }
-            try principal.check(.write, timer: id)
             return try Declaration(body, id: id, key: TimerKey(id: id.span, siphash: siphash), if: condition, rule)
         } catch {
             throw Self.inApply(error)

@@ -23,8 +23,8 @@ struct Executor {
             var problem = Problem(error, timer: ticket.parameter)
             // The id belongs to no timer: its creation was refused.
             if case .create = ticket.operation, error != .refused(.exists) { problem.timer = nil }
-            if let current = problem.current, let fault = Conditions.fault(of: ticket.exchange, at: current) {
-                problem.detail = fault
+            if let current = problem.current {
+                problem.detail = Conditions.fault(of: ticket, at: current) ?? problem.detail
             }
             if ticket.mayBePartlyApplied { problem.markPartlyApplied() }
             if ticket.principal.isKickOnly { problem.hideState() }

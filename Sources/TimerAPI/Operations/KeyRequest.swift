@@ -20,8 +20,8 @@ struct KeyAnswer {
     var status = 200
     /// The key that was made; nil for none.
     var made: KeyID?
-    /// Writes the text.
-    let write: (inout JSONWriter) -> Void
+    /// Writes the text. Returns the cursor of the next page, where the text is a page that another one follows.
+    let write: (inout JSONWriter) -> String?
 }
 
 extension RequestReader {
@@ -80,7 +80,11 @@ extension Executor {
                 ticket.outcome = .keys(answer(key))
             } else {
                 let name = ticket.principal.actor?.name
-                ticket.outcome = .keys(KeyAnswer { KeyJSON.writeOfEverything(name: name, &$0) })
+                ticket.outcome = .keys(
+                    KeyAnswer {
+                        KeyJSON.writeOfEverything(name: name, &$0)
+                        return nil
+                    })
             }
         case .change(let id, let patch): ticket.outcome = .keys(answer(try turn.changeKey(id, patch, by: grantor)))
         case .rotate(let id, let secret, let overlap):
@@ -98,6 +102,7 @@ extension Executor {
         let lastUsedAt = service.access.lastUse(of: key)
         return KeyAnswer(status: status, made: made) {
             KeyJSON.write(key, lastUsedAt: lastUsedAt, secret: secret, &$0)
+            return nil
         }
     }
 }

@@ -20,8 +20,8 @@ package struct Problem: Error {
     var state: TimerState?
     var command: String?
     var allowed: [TimerCommand]?
-    /// The commands that exist, if the path named none of them.
-    var commands: [TimerCommand]?
+    /// The names of the commands that exist, if the path named none of them.
+    var commands: [String]?
     var didYouMean: String?
     /// The scope that the request takes and the key lacks.
     var scope: StaticString?
@@ -87,8 +87,8 @@ package struct Problem: Error {
         }
         writeText(&json, "state", state.map { "\($0.name)" })
         writeText(&json, "command", command)
-        writeCommands(&json, "allowed", allowed)
-        writeCommands(&json, "commands", commands)
+        writeTexts(&json, "allowed", allowed?.map { "\($0.name)" })
+        writeTexts(&json, "commands", commands)
         writeText(&json, "didYouMean", didYouMean)
         if let scope { json.member("scope", scope) }
         if let idPrefix {
@@ -121,11 +121,11 @@ package struct Problem: Error {
         json.string(text)
     }
 
-    private func writeCommands(_ json: inout JSONWriter, _ name: StaticString, _ commands: [TimerCommand]?) {
-        guard let commands else { return }
+    private func writeTexts(_ json: inout JSONWriter, _ name: StaticString, _ texts: [String]?) {
+        guard let texts else { return }
         json.key(name)
         json.beginArray()
-        for command in commands { json.string(command.name) }
+        for text in texts { json.string(text) }
         json.endArray()
     }
 }

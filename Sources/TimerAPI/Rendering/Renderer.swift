@@ -205,7 +205,9 @@ enum Renderer {
     private static func fillKeys(_ answer: KeyAnswer, _ ticket: Ticket) {
         ticket.exchange.response.status = answer.status
         if let made = answer.made { ticket.exchange.response.add("Location", "/v1/keys/\(made.text)") }
-        fillJSON(ticket, answer.write)
+        var next: String?
+        fillJSON(ticket) { next = answer.write(&$0) }
+        addLink(next: next, ticket)
     }
 
     private static func fillBatch(_ run: BatchRun, _ ticket: Ticket) {

@@ -10,12 +10,14 @@ enum Conditions {
         return .oneOf(tags(text).compactMap(version))
     }
 
-    /// Returns what a client should know of the conditions of a request that do not hold for a timer at `version`; nil if there
-    /// is nothing to say besides that.
-    static func fault(of exchange: Exchange, at version: Int64) -> String? {
+    /// Returns what a client should know of the conditions of a request that do not hold for a timer or calendar at
+    /// `version`; nil if there is nothing to say besides that.
+    static func fault(of ticket: Ticket, at version: Int64) -> String? {
+        let exchange = ticket.exchange
         if let tags = exchange.list("if-match"), let fault = fault(ofIfMatch: tags, at: version) { return fault }
         let isForNew = exchange.list("if-none-match")?.elementsEqual("*".utf8) ?? false
-        return isForNew ? "a timer with this id exists; it is at version v\(version)" : nil
+        let thing = ticket.route == .calendar ? "a calendar with this name" : "a timer with this id"
+        return isForNew ? "\(thing) exists; it is at version v\(version)" : nil
     }
 
     /// Returns the fault of an `If-Match` value for a timer at `version`: the tag that means this version is weak or

@@ -197,10 +197,10 @@ struct RequestReader {
             throw Problem(.invalidRequest, "a timer needs a JSON body, such as {\"after\": \"10s\"}")
         }
         try parse(ticket)
+        try ticket.principal.checkMaking(ticket.document)
         try requireNoParameters(ticket)
         try refuse("if-match", ticket)
         let body = try TimerBody(ticket.document, zones: zones)
-        try ticket.principal.check(.write, timer: body.id)
         let id = body.id ?? makeID()
         ticket.parameter = id
         ticket.definition = try webhookRule(ticket).checked(body.definition(id: id))

@@ -45,7 +45,7 @@ enum Routing {
         if parts.has("batch", at: 2) { return parts.count == 3 ? .route(.batch, parameter: []) : .unknown }
         if parts.has("bulk", at: 2) {
             guard parts.count == 4 else { return .unknown }
-            return BulkAction.isNamed(parts[3]) ? .route(.bulk, parameter: parts[3]) : .unknownAction
+            return BulkAction.isNamed(parts[3]) ? .route(.bulk, parameter: parts[3]) : .unknownAction(parts[3])
         }
         if parts.count == 3 { return .route(.timer, parameter: parts[2]) }
         if parts.count == 5 && parts.has("webhook", at: 3) && parts.has("test", at: 4) {
@@ -115,7 +115,7 @@ enum RouteMatch {
     /// A path below a timer that names no command.
     case unknownCommand(timer: ArraySlice<UInt8>, word: ArraySlice<UInt8>)
     /// A path below `bulk` that names no action.
-    case unknownAction
+    case unknownAction(ArraySlice<UInt8>)
     /// No route.
     case unknown
 }
@@ -157,9 +157,9 @@ extension Routing {
             try checkMethod(exchange, route)
             try checkScope(ticket)
         case .unknownCommand(_, let word):
-            throw unknownCommand(word)
-        case .unknownAction:
-            throw Problem(.notFound, "bulk takes \(BulkAction.names.joined(separator: ", "))")
+            throw unknown(word, TimerCommand.allCases.map { "\($0.name)" })
+        case .unknownAction(let word):
+            throw unknown(word, BulkAction.names, more: "; bulk takes \(BulkAction.names.joined(separator: ", "))")
         case .unknown:
             throw Problem(.notFound, "nothing is at this path")
         }
@@ -193,10 +193,10 @@ extension Routing {
         throw problem
     }
 
-    private static func unknownCommand(_ word: ArraySlice<UInt8>) -> Problem {
+    private static func unknown(_ word: ArraySlice<UInt8>, _ commands: [String], more: String = "") -> Problem {
         let name = String(decoding: word, as: UTF8.self)
-        var problem = Problem(.notFound, "there is no command `\(name)`")
-        problem.commands = TimerCommand.allCases
+        var problem = Problem(.notFound, "there is no command `\(name)`\(more)")
+        problem.commands = commands
         problem.didYouMean = MistakenWord.command(meantBy: name).map { "\($0.name)" }
         return problem
     }

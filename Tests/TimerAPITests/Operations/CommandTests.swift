@@ -104,8 +104,13 @@ import TimerCore
         for (word, meant) in rows {
             let answer = try server.ask("POST", "/v1/timers/t/\(word)")
             #expect(answer.verdict == "404 not-found", "\(word)")
-            #expect(answer["commands"] == WholeServer.array(TimerCommand.allCases.map(\.name)), "\(word)")
+            let commands = TimerCommand.allCases.map { "\($0.name)" }
+            #expect(answer["commands"] == WholeServer.array(commands), "\(word)")
             #expect(answer["didYouMean"] == meant, "\(word)")
+            let many = try server.ask("POST", "/v1/timers/bulk/\(word)", #"{"labels":{"a":"b"}}"#)
+            #expect(many.verdict == "404 not-found", "\(word)")
+            #expect(many["commands"] == WholeServer.array(commands + ["delete"]), "\(word)")
+            #expect(many["didYouMean"] == meant, "\(word)")
         }
     }
 
@@ -130,11 +135,15 @@ import TimerCore
         }
     }
 
-    @Test func `If-None-Match: * says that the timer exists`() throws {
+    @Test func `If-None-Match: * says that the timer, or the calendar, exists`() throws {
         try server.make("t", in: .running)
         let answer = try server.ask("PUT", "/v1/timers/t", #"{"after":"1h"}"#, headers: "If-None-Match: *\r\n")
         #expect(answer.verdict == "412 version-mismatch" && answer["current"] == "1")
         #expect(answer["detail"] == "a timer with this id exists; it is at version v1")
+        let hours = #"{"timeZone":"UTC","week":{"mon":["09:00-17:00"]}}"#
+        #expect(try server.ask("PUT", "/v1/calendars/c", hours).status == 201)
+        let calendar = try server.ask("PUT", "/v1/calendars/c", hours, headers: "If-None-Match: *\r\n")
+        #expect(calendar["detail"]?.hasPrefix("a calendar with this name exists; it is at version v") == true)
     }
 
     @Test func `a body that is no JSON is refused with the place`() throws {

@@ -9,16 +9,25 @@ struct Export: ParsableCommand {
         abstract: "Write every timer as it is into a file, for another server.",
         discussion: """
             With --drain the server is drained first and stays so: its timers go on where they are imported. Without, \
-            the export is a copy. Secrets of webhooks are in it, so the file is for its owner alone; --mask-secrets \
-            leaves them out. The file gets its name once it is whole; a connection that breaks is tried again.
+            the export is a copy. Secrets of webhooks are in it, so the file is for its owner alone; with \
+            --mask-secrets they are not. The file gets its name once it is whole; a connection that breaks is tried again.
 
               timerd export --drain timers.ndjson
               timerd export --drain - | timerd import --server http://new:8080 -
             """)
 
+    /// Whether the secrets of webhooks are exported.
+    enum Secrets: EnumerableFlag {
+        case secrets, maskSecrets
+
+        static func help(for value: Self) -> ArgumentHelp? {
+            value == .secrets ? "Export the secrets of webhooks, as by default." : "Leave the secrets of webhooks out."
+        }
+    }
+
     @OptionGroup var client: ClientOptions
     @Flag(help: "Drain the server first.") var drain = false
-    @Flag(help: "Leave the secrets of webhooks out.") var maskSecrets = false
+    @Flag(exclusivity: .chooseLast) var secrets = Secrets.secrets
     @Argument(help: ArgumentHelp("The file; - for standard output", valueName: "file"), completion: .file())
     var file: String = "-"
 
@@ -26,7 +35,7 @@ struct Export: ParsableCommand {
         let service = try client.client()
         if drain { _ = try ServerDrain(service).begin() }
         var target = RequestTarget("v1", "export")
-        if !maskSecrets { target.add("secrets", "true") }
+        if secrets == .secrets { target.add("secrets", "true") }
         let lines: Int
         if file == "-" {
             lines = try ExportReader(service, target.text).run { bytes throws(Failure) in
