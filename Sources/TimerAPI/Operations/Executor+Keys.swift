@@ -8,7 +8,7 @@ extension Executor {
     func begin(
         _ ticket: Ticket, _ request: IdempotentRequest, _ turn: borrowing Turn
     ) throws(ServiceError) -> Bool {
-        switch try turn.begin(request) {
+        switch try turn.begin(request, isDrain: ticket.route == .drain) {
         case .fresh:
             ticket.isUnderWay = true
             if ticket.newestPart != 0 {

@@ -60,6 +60,7 @@ enum Outcome {
     var isSuccess: Bool {
         switch self {
         case .timer, .noContent, .differences, .fires, .list, .batch, .bulk, .delivery, .deliveries: true
+        case .page(let status, _, _): (200..<300).contains(status)
         default: false
         }
     }

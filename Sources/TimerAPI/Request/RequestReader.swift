@@ -28,7 +28,7 @@ struct RequestReader {
         }
     }
 
-    /// Reads the idempotency key of a POST that has one. Where a repeat has no further effect, the key is not kept.
+    /// Reads the idempotency key of a POST that has one. A preview, which changes nothing, keeps none.
     func readIdempotencyKey(_ ticket: Ticket) {
         let mayHaveOne = ticket.exchange.method == .post || ticket.route.isAboutKeys
         guard mayHaveOne, !ticket.exchange.isBodyTooLarge, let lines = ticket.exchange.headers.lines("idempotency-key")
@@ -37,7 +37,7 @@ struct RequestReader {
             return ticket.fail(
                 Problem(.invalidRequest, "requests about keys take no `Idempotency-Key`: a secret is shown once"))
         }
-        guard ticket.route.takesKeys || ticket.route.hasOneEffect else {
+        guard ticket.route.takesKeys || ticket.route == .preview else {
             return ticket.fail(
                 Problem(.invalidRequest, "\(ticket.route.path) takes no `Idempotency-Key`: its answer is not kept"))
         }

@@ -120,8 +120,8 @@ enum Route: Int, CaseIterable {
     var hasOneEffect: Bool { self == .drain || self == .importPart || self == .preview }
 
     /// Whether a POST is done once for an `Idempotency-Key`, and its answer kept. The answer about an access key is not, as
-    /// its secret is shown once; a test of a webhook and a hand-over leave no answer in the log.
-    var takesKeys: Bool { !hasOneEffect && !isAboutKeys && self != .webhookTest && self != .promote }
+    /// its secret is shown once, nor is a preview; a test of a webhook and a hand-over leave no answer in the log.
+    var takesKeys: Bool { self != .preview && !isAboutKeys && self != .webhookTest && self != .promote }
 
     /// The value of an `Allow` header.
     var allow: String {

@@ -4,13 +4,17 @@ public import TimerLog
 /// Requests with an idempotency key.
 extension Turn {
     /// Judges a request. One that is fresh or was cut is under way until its answer is whole, or until `release`.
-    public func begin(_ request: IdempotentRequest) throws(ServiceError) -> IdempotencyVerdict {
+    ///
+    /// - Parameter isDrain: whether the request drains the server, which a server that is drained takes as well.
+    public func begin(
+        _ request: IdempotentRequest, isDrain: Bool = false
+    ) throws(ServiceError) -> IdempotencyVerdict {
         let verdict = engine.idempotency.begin(request, at: now.wall)
         switch verdict {
         case .answered, .mismatch, .inProgress: return verdict
         case .fresh, .cut: break
         }
-        do throws(ServiceError) { try checkAvailable() } catch {
+        do throws(ServiceError) { if !isDrain { try checkAvailable() } } catch {
             release(request.key)
             throw error
         }

@@ -56,6 +56,27 @@ import TimerCore
         #expect(first.text == #"{"matched":1,"changed":1,"skipped":0}"#)
     }
 
+    @Test func `a drain is done once, whatever came after it`() throws {
+        let first = try twice("/v1/drain")
+        #expect(try post("/v1/drain", "{}").verdict == "422 idempotency-mismatch")
+        // A server that is drained takes another one.
+        #expect(try post("/v1/drain", key: "other").header("idempotency-replayed") == nil)
+        #expect(try server.ask("DELETE", "/v1/drain").status == 200)
+        try expectReplay(of: first, "/v1/drain")
+        #expect(try server.ask("POST", "/v1/timers", #"{"after":"1h"}"#).status == 201)
+    }
+
+    @Test func `a part of an import is done once`() throws {
+        let export = "5f1c8a0e6b7d4c2f9a3e1d0c8b7a6f5e"
+        let lines = "{\"export\":\"\(export)\",\"format\":1,\"drained\":true}\n{\"end\":true,\"lines\":1}\n"
+        let path = "/v1/import?export=\(export)&part=0"
+        let first = try post(path, lines, type: "application/x-ndjson")
+        #expect(first["applied"] == "true", "\(first.text)")
+        let again = try post(path, lines, type: "application/x-ndjson")
+        #expect(again.header("idempotency-replayed") == "true" && again.text == first.text)
+        #expect(try post(path, lines, key: "other", type: "application/x-ndjson")["applied"] == "false")
+    }
+
     @Test func `a batch is done once, and repeats its results in brief`() throws {
         let lines = "{\"after\":\"1h\"}\n{\"after\":\"nonsense\"}\n"
         let first = try post("/v1/timers/batch", lines, type: "application/x-ndjson")
