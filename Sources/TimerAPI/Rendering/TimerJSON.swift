@@ -158,8 +158,7 @@ public enum TimerJSON {
         case .running where view.progress.nextFireAt(rules, view.now) != nil && rules.clock == .working:
             return view.workingLeft
         case .running where view.progress.nextFireAt(rules, view.now) != nil:
-            // Due instants are rounded up, so now is as well: otherwise a full period would show a millisecond more.
-            return max(0, view.progress.fireDue(rules, view.now) - view.now.ceiling(on: rules.clock))
+            return view.now.millisecondsLeft(until: view.progress.fireDue(rules, view.now), on: rules.clock)
         case .suspended where rules.effectiveResume == .remaining && rules.schedule.kind != .watchdog:
             return view.progress.due / 1000
         default:

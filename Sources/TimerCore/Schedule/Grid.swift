@@ -159,15 +159,17 @@ struct Grid: ~Copyable {
         rules.clock == .working ? shape?.hours.end(of: duration, from: start) ?? Self.never : start + duration
     }
 
-    /// Returns the microseconds from now until `due`, on the timer's clock; 0 once that has passed. As instants are whole
-    /// milliseconds, and a command counts as given at the next one, so is what is left.
-    func remaining(until due: Int64, at now: Now) -> Int64 {
+    /// Returns the milliseconds left until `due` on the timer's clock: see `Now.millisecondsLeft`.
+    func millisecondsLeft(until due: Int64, at now: Now) -> Int64 {
         guard rules.clock == .working, let hours = shape?.hours else {
-            return now.remaining(until: due, on: rules.clock) * 1000
+            return now.millisecondsLeft(until: due, on: rules.clock)
         }
         let start = now.ceiling(on: .working)
-        return due > start ? hours.left(until: due, from: start) * 1000 : 0
+        return due > start ? hours.left(until: due, from: start) : 0
     }
+
+    /// Returns the time left until `due` in the form in which a suspended timer keeps it: in microseconds.
+    func remaining(until due: Int64, at now: Now) -> Int64 { millisecondsLeft(until: due, at: now) * 1000 }
 
     /// Returns the due instant `microseconds` from now, rounded up to a millisecond on the timer's clock.
     func due(after microseconds: Int64, _ now: Now) -> Int64 {

@@ -47,8 +47,9 @@ public struct Now: Sendable, Equatable {
         -floorDivide(-nanoseconds(on: clock), nanosecondsPerMillisecond)
     }
 
-    /// Returns the milliseconds left until `due` on `clock`, as now is rounded up; 0 once that has passed.
-    public func remaining(until due: Int64, on clock: TimerClock) -> Int64 { max(0, due - ceiling(on: clock)) }
+    /// Returns the milliseconds left until `due` on `clock`; 0 once that has passed. As instants are whole milliseconds, and a
+    /// command counts as given at the next one, now is rounded up.
+    public func millisecondsLeft(until due: Int64, on clock: TimerClock) -> Int64 { max(0, due - ceiling(on: clock)) }
 
     /// Returns the wall instant, in milliseconds, of `due` on `clock`.
     public func wall(of due: Int64, on clock: TimerClock) -> Int64 { due - offset(of: clock) + wallOffset }

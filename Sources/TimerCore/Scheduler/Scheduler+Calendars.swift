@@ -20,15 +20,14 @@ extension Scheduler {
     /// Removes the calendar of a name, if there is one.
     public mutating func removeCalendar(_ name: CalendarName) { book.remove(name) }
 
-    /// Returns the milliseconds of working time that a running timer has left, by now rounded up to one; nil for a timer
+    /// Returns the milliseconds of working time that a running timer has left; nil for a timer
     /// that counts no working time, or has no fire planned.
     public func workingLeft(_ slot: SlotIndex, _ now: Now) -> Int64? {
         guard table[slot].traits.clock == .working, table[slot].isPlanned, table[slot].due < Grid.never else {
             return nil
         }
         let step = begin(slot, now)
-        let start = now.ceiling(on: .working)
-        return step.progress.due > start ? step.grid.shape?.hours.elapsed(from: start, to: step.progress.due) : 0
+        return step.grid.shape == nil ? nil : step.grid.millisecondsLeft(until: step.progress.due, at: now)
     }
 
     /// Returns a timer's progress, as planned by the present edition of its calendar.

@@ -68,7 +68,7 @@ struct ArrivalsTests {
         var other = other()
         let now = Self.elsewhere(at: 1_000_000)
         let (slot, _) = try arrive(bench, at: now, in: &other)
-        #expect(now.remaining(until: other.progress(slot).due, on: .suspending) == 6000)
+        #expect(now.millisecondsLeft(until: other.progress(slot).due, on: .suspending) == 6000)
     }
 
     @Test func `an overdue timer misfires, and no other one for it`() throws {

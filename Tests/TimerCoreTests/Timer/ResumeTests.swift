@@ -18,6 +18,25 @@ struct ResumeTests {
         #expect(bench.advance(1) == ["fired due 6000", "completed"])
     }
 
+    @Test func `remaining: what is shown is the same before, during and after a pause`() throws {
+        let parts: [Int64] = [0, 1, 300_500, 500_000, 999_999]
+        for (before, between) in parts.flatMap({ part in parts.map { (part, $0) } }) {
+            let bench = Bench()
+            try bench.create(rules(.after(1000)))
+            func shown() throws -> Int64 {
+                bench.now.millisecondsLeft(until: try bench.progress().due, on: .continuous)
+            }
+            #expect(try shown() == 1000)
+            bench.advance(400, nanoseconds: before)
+            let left = try shown()
+            try bench.apply(.suspend)
+            #expect(try bench.progress().due == left * 1000)
+            bench.advance(5000, nanoseconds: between)
+            try bench.apply(.resume)
+            #expect(try shown() == left, "\(before) and \(between) ns")
+        }
+    }
+
     @Test func `remaining: a repeating grid shifts by the pause`() throws {
         let bench = Bench()
         try bench.create(rules(.every(100, first: .period)))

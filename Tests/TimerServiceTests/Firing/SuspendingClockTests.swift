@@ -237,7 +237,7 @@ struct OutageTests {
             let due = turn.find(again.key("dog")).map { slot in
                 turn.read { (scheduler: borrowing Scheduler) in scheduler.progress(slot).due }
             }
-            return turn.now.remaining(until: due ?? 0, on: .suspending)
+            return turn.now.millisecondsLeft(until: due ?? 0, on: .suspending)
         }
         #expect(left >= 10_000 && left <= 20_000)
         again.stop()
