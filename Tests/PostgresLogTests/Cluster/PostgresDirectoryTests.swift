@@ -56,7 +56,7 @@ struct PostgresDirectoryTests {
     }
 
     @Test func `an append that read the old epoch and is inserted after the take fails`() throws {
-        let cluster = try Cluster()
+        let cluster = try Cluster(ownDatabase: true)
         let directory = PostgresDirectory(cluster.address)
         try Self.join(directory, 1, 2)
         guard case .taken(let first) = try Self.take(directory, from: 0, by: 1, epoch: 0) else {
@@ -80,9 +80,7 @@ struct PostgresDirectoryTests {
             }
             outcome.withLock { $0 = result }
         }
-        try eventually("the append waits at the gate") {
-            try cluster.integer("SELECT count(*) FROM pg_locks WHERE NOT granted") == 1
-        }
+        try eventually("the append waits at the gate") { try cluster.waiters() == 1 }
         try directory.leave(1)
         guard case .taken = try Self.take(directory, from: 1, by: 2, epoch: 1) else {
             throw TimedOut(description: "taken")
@@ -95,7 +93,7 @@ struct PostgresDirectoryTests {
     }
 
     @Test func `an append that commits while the take waits for it lies before the barrier`() throws {
-        let cluster = try Cluster()
+        let cluster = try Cluster(ownDatabase: true)
         let directory = PostgresDirectory(cluster.address)
         try Self.join(directory, 1, 2)
         guard case .taken(let first) = try Self.take(directory, from: 0, by: 1, epoch: 0) else {
@@ -113,9 +111,7 @@ struct PostgresDirectoryTests {
                 return
             }
         }
-        try eventually("the take waits") {
-            try cluster.integer("SELECT count(*) FROM pg_locks WHERE NOT granted") >= 1
-        }
+        try eventually("the take waits") { try cluster.waiters() >= 1 }
         try old.execute("COMMIT")
         try taking.finish("the take has ended")
         guard case .taken(let barrier) = outcome.withLock({ $0 }) else { throw TimedOut(description: "taken") }

@@ -149,7 +149,9 @@ struct AppendRuleTests {
 
     @Test func `an append that finds its key taken is refused, and says where the log ends`() throws {
         let cluster = try Cluster(ownDatabase: true)
-        let store = try cluster.store()
+        var timeouts = PostgresTimeouts()
+        timeouts.statement = timeouts.vacuum
+        let store = try cluster.store(7, timeouts)
         let other = try cluster.connect()
         try other.execute("BEGIN")
         try other.execute("INSERT INTO timerd_log VALUES (0, 2, 2, 0, '')")
@@ -158,11 +160,7 @@ struct AppendRuleTests {
             let made = store.append(batch())
             outcome.withLock { $0 = made }
         }
-        try eventually("the append waits for the key") {
-            try cluster.integer(
-                "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'timerd:7' AND wait_event_type = 'Lock' AND datname = current_database()"
-            ) == 1
-        }
+        try eventually("the append waits for the key") { try cluster.waiters() == 1 }
         try other.execute("COMMIT")
         try append.finish("the append")
         #expect(outcome.value == .diverged(StoreError(.io, "the log ends at position 2, not at 0")))
@@ -252,7 +250,7 @@ struct AppendRuleTests {
     }
 
     @Test func `an append that ends after its log was taken again changes nothing of the log that is open`() throws {
-        let cluster = try Cluster()
+        let cluster = try Cluster(ownDatabase: true)
         var timeouts = PostgresTimeouts()
         timeouts.statement = timeouts.vacuum
         let store = try cluster.store(7, timeouts)
@@ -266,13 +264,12 @@ struct AppendRuleTests {
             let made = store.append(batch(after: first[0].last))
             outcome.withLock { $0 = made }
         }
-        let waiting = "FROM pg_stat_activity WHERE application_name = 'timerd:7' AND wait_event_type = 'Lock'"
-        try eventually("the append waits") { try cluster.integer("SELECT count(*) \(waiting)") == 1 }
+        try eventually("the append waits") { try cluster.waiters() == 1 }
         store.close()
         try cluster.execute("UPDATE timerd_owner SET session = 8, epoch = epoch + 1")
         try cluster.execute("UPDATE timerd_owner SET session = 7, epoch = epoch + 1")
         let head = try store.open()
-        try other.execute("SELECT pg_terminate_backend(pid) \(waiting)")
+        try other.execute("SELECT pg_terminate_backend(pid) \(Cluster.waiting)")
         try append.finish("the append")
         guard case .unknown = outcome.value else {
             Issue.record("a cut append is \(String(describing: outcome.value))")

@@ -99,7 +99,7 @@ struct PostgresFaultTests {
     }
 
     @Test func `a read that hangs is interrupted, and the next goes on`() throws {
-        let cluster = try Cluster()
+        let cluster = try Cluster(ownDatabase: true)
         var timeouts = PostgresTimeouts()
         timeouts.page = timeouts.vacuum
         let store = try cluster.store(7, timeouts)
@@ -113,9 +113,7 @@ struct PostgresFaultTests {
                 failure.withLock { $0 = error }
             }
         }
-        let waiting =
-            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'timerd:7' AND wait_event_type = 'Lock'"
-        try eventually("the read waits") { try cluster.integer(waiting) == 1 }
+        try eventually("the read waits") { try cluster.waiters() == 1 }
         store.interruptReads()
         try read.finish("the read")
         #expect(failure.value?.kind == .unavailable)

@@ -46,6 +46,13 @@ final class Cluster: Sendable {
         try connect().run(PostgresStatement("test", "SELECT (\(sql))::bigint")).integer(0, 0)
     }
 
+    /// The part of a query that finds the backends which wait for a lock. Tests run side by side on one server, so a test that
+    /// asks has a database of its own.
+    static let waiting = "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+
+    /// The number of backends that wait for a lock.
+    func waiters() throws -> Int64 { try integer("SELECT count(*) \(Self.waiting)") }
+
     /// The number of rows in the log, without the one that its tables were made with.
     func rowCount() throws -> Int64 { try integer("SELECT count(*) FROM timerd_log WHERE previous >= 0") }
 
