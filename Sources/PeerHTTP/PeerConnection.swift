@@ -139,8 +139,8 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
         link.noteBytes()
     }
 
-    func takeSink(_ stream: Int32, _ peer: SocketAddress?) -> PeerSink {
-        let sink = PeerSink(self, stream, peer)
+    func takeSink(_ stream: Int32) -> PeerSink {
+        let sink = PeerSink(self, stream)
         sinks[stream] = sink
         _ = exchanges.removeValue(forKey: stream)?.forwardEnded()
         return sink

@@ -17,13 +17,12 @@ struct PeerStream: AnswerChannel {
     func sendInterim(_ response: Response) { connection.sendInterim(number, response) }
 
     /// Turns the stream into a sink, to which a stream of events, or a parked answer, is written.
-    func takeSink(_ peer: SocketAddress?) -> any StreamSink { connection.takeSink(number, peer) }
+    func takeSink() -> any StreamSink { connection.takeSink(number) }
 }
 
 /// A stream of another server's connection to which events, or a parked answer, are written.
 final class PeerSink: StreamSink {
     let loop: LoopCore
-    let peer: SocketAddress?
     var owner = SinkOwner.none
     private let connection: PeerConnection
     private let stream: Int32
@@ -35,10 +34,9 @@ final class PeerSink: StreamSink {
     /// A sink that buffers this many times the limit is closed.
     private static let overrun = 8
 
-    init(_ connection: PeerConnection, _ stream: Int32, _ peer: SocketAddress?) {
+    init(_ connection: PeerConnection, _ stream: Int32) {
         self.connection = connection
         self.stream = stream
-        self.peer = peer
         loop = connection.loop
     }
 

@@ -8,5 +8,5 @@ package protocol AnswerChannel {
     /// Sends header lines ahead of the answer, as an interim response (RFC 9110, 15.2).
     func sendInterim(_ response: Response)
     /// Takes over what a stream of events, or a parked answer, is written to.
-    func takeSink(_ peer: SocketAddress?) -> any StreamSink
+    func takeSink() -> any StreamSink
 }

@@ -175,7 +175,7 @@ extension Exchange {
     private func adopt(_ connection: LibraryConnection, _ claim: SocketClaim) -> DetachedSocket? {
         let descriptor = connection.duplicateSocket()
         guard descriptor >= 0 else { return nil }
-        let socket = loop.adopt(SocketTransport(descriptor: descriptor), peer: peer, claim)
+        let socket = loop.adopt(SocketTransport(descriptor: descriptor), claim)
         if socket == nil { close(descriptor) }
         return socket
     }
@@ -186,7 +186,7 @@ extension Exchange {
     /// - Parameter goesOn: whether the stream began at another server: it is taken however many there are.
     func takeSink(goesOn: Bool) -> (any StreamSink)? {
         guard let channel else { return takeSocketForStream() }
-        return loop.quota.takeStream(isForced: goesOn) ? channel.takeSink(peer) : nil
+        return loop.quota.takeStream(isForced: goesOn) ? channel.takeSink() : nil
     }
 
     /// Takes the socket over, and counts it as a stream. Returns nil where there are too many streams, on a

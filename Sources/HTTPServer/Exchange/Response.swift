@@ -53,11 +53,6 @@ public struct Response: Sendable {
     }
 
     /// Adds a header line. Control bytes in the value become spaces; an empty value leaves the line out.
-    public mutating func add(_ name: StaticString, _ value: ArraySlice<UInt8>) {
-        unsafe value.withUnsafeBufferPointer { value in unsafe append(name, value) }
-    }
-
-    /// Adds a header line. Control bytes in the value become spaces; an empty value leaves the line out.
     public mutating func add(_ name: StaticString, _ value: String) {
         var value = value
         value.withUTF8 { value in unsafe append(name, value) }

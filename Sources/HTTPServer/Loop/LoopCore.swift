@@ -368,10 +368,8 @@ package final class LoopCore: @unchecked Sendable {
     /// it.
     ///
     /// - Parameter isWatched: whether this loop watches the socket already.
-    func adopt(
-        _ transport: SocketTransport, isWatched: Bool = false, peer: SocketAddress?, _ claim: SocketClaim
-    ) -> DetachedSocket? {
-        let socket = DetachedSocket(transport, loop: self, tag: sockets.nextTag, peer: peer, claim)
+    func adopt(_ transport: SocketTransport, isWatched: Bool = false, _ claim: SocketClaim) -> DetachedSocket? {
+        let socket = DetachedSocket(transport, loop: self, tag: sockets.nextTag, claim)
         guard socket.watch(isWatched: isWatched) else { return nil }
         sockets.insert(socket)
         return socket

@@ -243,7 +243,7 @@ final class SecureConnection: LoopSocket {
         let left = unsent
         leave()
         let transport = SocketTransport(descriptor: socket, session: session)
-        guard let detached = loop.adopt(transport, isWatched: true, peer: peer, claim) else {
+        guard let detached = loop.adopt(transport, isWatched: true, claim) else {
             closeSocket()
             return nil
         }

@@ -20,7 +20,6 @@ final class DetachedSocket: LoopSocket, StreamSink {
 
     let loop: LoopCore
     let tag: UInt64
-    let peer: SocketAddress?
     var owner = SinkOwner.none
     /// The socket's claim on the quota.
     private(set) var claim: SocketClaim
@@ -42,14 +41,13 @@ final class DetachedSocket: LoopSocket, StreamSink {
     /// Set once the owner has finished.
     private var deadline = Int64.max
 
-    init(_ transport: SocketTransport, loop: LoopCore, tag: UInt64, peer: SocketAddress?, _ claim: SocketClaim) {
+    init(_ transport: SocketTransport, loop: LoopCore, tag: UInt64, _ claim: SocketClaim) {
         self.claim = claim
         self.transport = transport
         watched = transport.session == nil ? .peerClosed : .readable
         adoptedAt = loop.now
         self.loop = loop
         self.tag = tag
-        self.peer = peer
         set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
     }
 

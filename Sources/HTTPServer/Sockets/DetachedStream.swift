@@ -50,9 +50,6 @@ public final class DetachedStream {
     public func abort() {
         sink.close()
     }
-
-    /// `127.0.0.1:5000`, `[::1]:5000` or `unix`.
-    public var peerAddress: String { sink.peer?.description ?? "unix" }
 }
 
 /// Bytes for the streams of one loop, framed once for all of them.
@@ -119,8 +116,6 @@ package protocol StreamSink: AnyObject {
     var bufferedBytes: Int { get }
     /// Whether the owner may still write: it has not finished, and the sink is not closed.
     var isOpen: Bool { get }
-    /// The address of the reader; nil for a Unix socket's.
-    var peer: SocketAddress? { get }
 
     /// Begins an answer without a known length.
     func begin(_ response: Response, isChunked: Bool)

@@ -32,9 +32,6 @@ public final class ParkedAnswer {
 
     /// Whether the answer was sent or the client has disconnected.
     public var isClosed: Bool { !sink.isOpen }
-
-    /// `127.0.0.1:5000`, `[::1]:5000` or `unix`.
-    public var peerAddress: String { sink.peer?.description ?? "unix" }
 }
 
 /// The outcome of `Answer.park`.

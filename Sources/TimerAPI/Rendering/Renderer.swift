@@ -86,13 +86,6 @@ enum Renderer {
     /// The path below which timers are.
     private static let timers: StaticString = "/v1/timers/"
 
-    /// Returns the path of the timer named `id`.
-    static func location(_ id: [UInt8]) -> [UInt8] {
-        var path: [UInt8] = []
-        path.append(timers)
-        return path + id
-    }
-
     private static func fillTimer(_ status: Int, _ ticket: Ticket) {
         let version = ticket.view.progress.version
         let eventID = EventID(ticket.view.eventID)

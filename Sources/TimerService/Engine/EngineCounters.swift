@@ -45,8 +45,6 @@ public struct EngineCounters: Sendable {
     public var mostChangesPerTurn = 0
     /// Age of the oldest due instant that has not fired, in milliseconds; 0 where there is none.
     public var overdueMilliseconds: Int64 = 0
-    /// Bytes of the log on the device.
-    public var logBytes = 0
 
     /// How an attempt at a delivery ended.
     public enum AttemptKind: Int, Sendable, CaseIterable {

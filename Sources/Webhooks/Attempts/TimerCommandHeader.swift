@@ -9,8 +9,6 @@ public enum TimerCommandHeader: Sendable, Equatable {
     /// `reschedule=<duration>`; in milliseconds, 0 to `DurationText.maximum`, and whether it is written in days.
     case reschedule(Int64, inDays: Bool = false)
 
-    /// The header's name in lower case.
-    public static let name = "timer-command"
     private static let longestValue = 128
 
     /// Reads the header's value: a command in upper or lower case, with blanks around it and around the `=`. Nil where
