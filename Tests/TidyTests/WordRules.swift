@@ -54,7 +54,7 @@ enum WordRules {
             "TLS/TLSSession.swift": "the one face of an OpenSSL session",
             "TLS/TLSTickets.swift": "the one face of the keys that OpenSSL asks for",
             "TimerAPI/Document.swift": "takes over the files that C compiled in",
-            "TimerCore/Blob.swift": "a definition costs four bytes beside its own, not an array's 32",
+            "TimerCore/Blob.swift": "definitions lie side by side, apart from what requests allocate",
             "TimerCore/ByteCoding.swift": "loads and stores eight bytes at a time",
             "TimerCore/PagedStorage.swift": "growth never copies more than a page",
             "TimerCore/SipHash.swift": "loads eight bytes at a time",

@@ -28,11 +28,6 @@ struct HashOrderedIndex {
     /// The sum of what `fetchPages` has read: the compiler drops reads whose results go nowhere.
     private var fetched: UInt64 = 0
 
-    /// The numbers of entries of the directory, of pages, and of entries of the fullest page.
-    var size: (directory: Int, pages: Int, fullestPage: Int) {
-        (directory.count, pages.count, pages.reduce(0) { max($0, $1.entries.count) })
-    }
-
     static func entry(_ hash: UInt32, _ value: UInt32) -> UInt64 { UInt64(hash) << 32 | UInt64(value) }
 
     private func directoryIndex(_ hash: UInt32) -> Int { depth == 0 ? 0 : Int(hash >> (32 - UInt32(depth))) }

@@ -21,6 +21,7 @@ struct TimerTable: ~Copyable {
     private var alarming = HashOrderedIndex()
     /// The hash of ids and labels.
     let siphash: SipHash
+    private var definitions = BlobHeap()
     /// The bytes of all definitions.
     private(set) var definitionBytes = 0
     /// The number of armed timers on the suspending clock.
@@ -33,12 +34,8 @@ struct TimerTable: ~Copyable {
 
     init(secret: [UInt8]) { siphash = SipHash(secret: secret) }
 
-    deinit {
-        for index in 0..<slots.count {
-            var definition = slots[index].definition
-            definition.free()
-        }
-    }
+    // See `Scheduler`: without an explicit deinit, that of the heap would be optimised away.
+    deinit {}
 
     /// The number of timers.
     var count: Int { byID.count + unindexed.count }
@@ -102,7 +99,7 @@ struct TimerTable: ~Copyable {
         let slot = free.popLast() ?? SlotIndex(slots.grow(by: 1))
         let generation = slots[Int(slot)].generation
         var fresh = TimerSlot()
-        fresh.definition = Blob(copying: definition)
+        fresh.definition = definitions.copy(definition)
         fresh.traits = Definition.traits(definition)
         fresh.hash = Self.indexed(hash)
         fresh.generation = generation &+ 1
@@ -134,16 +131,17 @@ struct TimerTable: ~Copyable {
     /// Frees an unlinked timer's slot and memory.
     mutating func release(_ slot: SlotIndex) {
         definitionBytes -= slots[Int(slot)].definition.count
-        slots[Int(slot)].definition.free()
+        definitions.free(slots[Int(slot)].definition)
+        slots[Int(slot)].definition = .empty
         if slots[Int(slot)].fires > 0 { freeFires.append(slots[Int(slot)].fires) }
         free.append(slot)
     }
 
     /// Replaces a timer's definition.
     mutating func redefine(_ slot: SlotIndex, _ definition: Span<UInt8>) {
-        var old = slots[Int(slot)].definition
+        let old = slots[Int(slot)].definition
         indexLabels(slot, old, adding: false)
-        let fresh = Blob(copying: definition)
+        let fresh = definitions.copy(definition)
         countState(slot, by: -1)
         countUse(slot, by: -1)
         slots[Int(slot)].definition = fresh
@@ -152,7 +150,7 @@ struct TimerTable: ~Copyable {
         countUse(slot, by: 1)
         indexLabels(slot, fresh, adding: true)
         definitionBytes += fresh.count - old.count
-        old.free()
+        definitions.free(old)
     }
 
     /// Replaces a timer's progress.
