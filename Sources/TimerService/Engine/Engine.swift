@@ -370,13 +370,10 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         // The loop counts as moving also when held: overload makes fires late, not missed.
         pacer.beat(at: now.elapsed)
         guard !isFull, mayJudge(now) else { return .held }
-        // Of records that others have left, they tell the committer.
-        let waiting = waitingBytes
-        var waking: Waking { waitingBytes > waiting ? .atOnce : .byCaller }
         if scheduler.countsUptime && now.elapsed - lastBase >= Self.tickInterval { tick() }
         guard replanStep(now).isDone else {
             pacer.finish(isDone: false, at: now.elapsed)
-            afterChanges(now, waking: waking)
+            afterChanges(now)
             return .more
         }
         var done = scheduler.advance(to: now, limit: EngineConfiguration.stepLimit, &effects)
@@ -384,7 +381,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         record()
         done = settleSubscriptions(now) && done
         pacer.finish(isDone: done, at: now.elapsed)
-        afterChanges(now, waking: waking)
+        afterChanges(now)
         guard done else { return .more }
         // Uptime is what readings of the clocks prove.
         if scheduler.countsUptime { return .done }
