@@ -1,6 +1,7 @@
-/// A run of bytes in a `BlobHeap`, which frees it: eight bytes of overhead where an `Array` takes 32.
+/// A run of bytes in a `BlobHeap`, valid until the heap is told to free it, or ends: eight bytes of overhead where an
+/// `Array` takes 32.
 @safe struct Blob: BitwiseCopyable {
-    /// A cell: the number of bytes, the index of its chunk, and the bytes.
+    /// A block: the number of bytes, the index of its slab, and the bytes.
     fileprivate let memory: UnsafeMutableRawPointer?
 
     /// A blob without bytes, which takes no memory.
@@ -17,58 +18,62 @@
     }
 }
 
-/// The memory of blobs that stay: cells of nearly one size lie side by side in chunks.
+/// The memory of blobs that stay: blocks of nearly one size lie side by side in slabs.
 ///
 /// In the allocator's own memory millions of blobs would lie between what requests allocate and free, which would then be
 /// found all over memory, not in the processor's caches; and each would take a call of the allocator and eight bytes more.
 @safe struct BlobHeap: ~Copyable {
-    /// The bytes of a cell's head.
+    /// The bytes of a block's head.
     fileprivate static let headBytes = 8
-    private static let chunkBytes = 64 << 10
-    /// The sizes of cells are multiples of this number of bytes. A larger cell than `mostCellBytes` has a chunk for itself.
+    /// The most bytes of a slab of several blocks. A larger one would seldom be empty where timers end in another order than
+    /// they came.
+    private static let slabBytes = 16 << 10
+    /// The sizes of blocks are multiples of this number of bytes. A block larger than `mostBlockBytes` has a slab for itself.
     private static let stepBytes = 8
-    private static let mostCellBytes = 1024
+    private static let mostBlockBytes = 1024
 
-    @safe private struct Chunk: BitwiseCopyable {
+    @safe private struct Slab: BitwiseCopyable {
         let memory: UnsafeMutableRawPointer?
-        let cellBytes: Int32
-        /// The number of cells, of those in use, and of those that have ever been.
-        let cells: UInt16
+        let blockBytes: Int32
+        /// The number of blocks.
+        let blocks: UInt16
+        /// The number of blocks that are in use.
         var used: UInt16 = 0
+        /// The number of blocks that have ever been in use: the first ones.
         var begun: UInt16 = 0
-        /// The index, plus one, of the cell that was freed last and begins with that of the one before it; 0 for none.
+        /// The index, plus one, of the block that was freed last; 0 for none. A freed block begins with the same of the one
+        /// that was freed before it.
         var freed: UInt16 = 0
-        /// The chunk's place in `open`; -1 where it is full.
+        /// The slab's place in `open`, or -1 where it is full. In an unused slab: the index of the next unused one, or -1.
         var place: Int32 = -1
 
-        static var none: Chunk { unsafe Chunk(memory: nil, cellBytes: 0, cells: 0) }
+        static var none: Slab { unsafe Slab(memory: nil, blockBytes: 0, blocks: 0) }
 
-        func cell(_ index: UInt16) -> UnsafeMutableRawPointer {
-            unsafe memory.unsafelyUnwrapped + Int(index) * Int(cellBytes)
+        func block(_ index: UInt16) -> UnsafeMutableRawPointer {
+            unsafe memory.unsafelyUnwrapped + Int(index) * Int(blockBytes)
         }
     }
 
-    private var chunks = PagedStorage(pageShift: 10, fill: Chunk.none)
-    /// The indices of `chunks` that are not in use.
-    private var unused: [UInt32] = []
-    /// The chunks with free cells, by the size of their cells in steps.
-    private var open = [[UInt32]](repeating: [], count: mostCellBytes / stepBytes + 1)
+    private var slabs = PagedStorage(pageShift: 10, fill: Slab.none)
+    /// The index of the unused slab that was removed last, or -1.
+    private var unused: Int32 = -1
+    /// The number of slabs that are in use.
+    private(set) var slabCount = 0
+    /// The slabs with free blocks, by the size of their blocks in steps.
+    private var open = [[UInt32]](repeating: [], count: mostBlockBytes / stepBytes + 1)
 
     deinit {
-        for index in 0..<chunks.count { unsafe chunks[index].memory?.deallocate() }
+        for index in 0..<slabs.count { unsafe slabs[index].memory?.deallocate() }
     }
 
-    /// The number of chunks.
-    var chunkCount: Int { chunks.count - unused.count }
-
-    /// Copies `bytes`, at most 2 GiB.
+    /// Copies `bytes`, at most 1 GiB.
     mutating func copy(_ bytes: Span<UInt8>) -> Blob {
         let steps = (Self.headBytes + bytes.count + Self.stepBytes - 1) / Self.stepBytes
         let known = steps < open.count ? open[steps].last : nil
-        let chunk = known ?? addChunk(ofSteps: steps)
-        let memory = unsafe takeCell(of: Int(chunk))
+        let slab = known ?? addSlab(ofSteps: steps)
+        let memory = unsafe takeBlock(of: Int(slab))
         unsafe memory.storeBytes(of: UInt32(bytes.count), as: UInt32.self)
-        unsafe memory.storeBytes(of: chunk, toByteOffset: 4, as: UInt32.self)
+        unsafe memory.storeBytes(of: slab, toByteOffset: 4, as: UInt32.self)
         unsafe bytes.withUnsafeBytes { source in
             guard let start = source.baseAddress else { return }
             unsafe (memory + Self.headBytes).copyMemory(from: start, byteCount: source.count)
@@ -80,65 +85,70 @@
     mutating func free(_ blob: Blob) {
         guard let memory = unsafe blob.memory else { return }
         let index = Int(unsafe memory.load(fromByteOffset: 4, as: UInt32.self))
-        let cell = unsafe (memory - chunks[index].memory.unsafelyUnwrapped) / Int(chunks[index].cellBytes)
-        unsafe memory.storeBytes(of: chunks[index].freed, as: UInt16.self)
-        chunks[index].freed = UInt16(cell + 1)
-        chunks[index].used -= 1
-        // The last chunk with free cells stays: a blob that comes and goes would make and free it each time.
-        if chunks[index].used == 0, chunks[index].cells == 1 || open[steps(of: index)].count > 1 {
-            removeChunk(index)
-        } else if chunks[index].place < 0 {
+        let block = unsafe (memory - slabs[index].memory.unsafelyUnwrapped) / Int(slabs[index].blockBytes)
+        unsafe memory.storeBytes(of: slabs[index].freed, as: UInt16.self)
+        slabs[index].freed = UInt16(block + 1)
+        slabs[index].used -= 1
+        // An empty slab stays while it is the only one of its size with free blocks: a blob that comes and goes would
+        // allocate it each time.
+        if slabs[index].used == 0, slabs[index].blocks == 1 || open[steps(of: index)].count > 1 {
+            removeSlab(index)
+        } else if slabs[index].place < 0 {
             reopen(index)
         }
     }
 
-    private mutating func addChunk(ofSteps steps: Int) -> UInt32 {
-        let cellBytes = steps * Self.stepBytes
-        let cells = steps < open.count ? Self.chunkBytes / cellBytes : 1
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: cells * cellBytes, alignment: Self.headBytes)
-        let chunk = unsafe Chunk(memory: memory, cellBytes: Int32(cellBytes), cells: UInt16(cells))
-        let index = unused.popLast() ?? UInt32(chunks.grow(by: 1))
-        chunks[Int(index)] = chunk
-        if cells > 1 { reopen(Int(index)) }
-        return index
+    private mutating func addSlab(ofSteps steps: Int) -> UInt32 {
+        let blockBytes = steps * Self.stepBytes
+        let blocks = steps < open.count ? Self.slabBytes / blockBytes : 1
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: blocks * blockBytes, alignment: Self.headBytes)
+        let slab = unsafe Slab(memory: memory, blockBytes: Int32(blockBytes), blocks: UInt16(blocks))
+        let index = unused >= 0 ? Int(unused) : slabs.grow(by: 1)
+        if unused >= 0 { unused = slabs[index].place }
+        slabs[index] = slab
+        slabCount += 1
+        if blocks > 1 { reopen(index) }
+        return UInt32(index)
     }
 
-    private mutating func removeChunk(_ index: Int) {
-        let place = Int(chunks[index].place)
+    private mutating func removeSlab(_ index: Int) {
+        let place = Int(slabs[index].place)
         if place >= 0 {
             let last = open[steps(of: index)].removeLast()
             if Int(last) != index {
                 open[steps(of: index)][place] = last
-                chunks[Int(last)].place = Int32(place)
+                slabs[Int(last)].place = Int32(place)
             }
         }
-        unsafe chunks[index].memory?.deallocate()
-        chunks[index] = .none
-        unused.append(UInt32(index))
+        unsafe slabs[index].memory?.deallocate()
+        slabs[index] = .none
+        slabs[index].place = unused
+        unused = Int32(index)
+        slabCount -= 1
     }
 
     private mutating func reopen(_ index: Int) {
-        chunks[index].place = Int32(open[steps(of: index)].count)
+        slabs[index].place = Int32(open[steps(of: index)].count)
         open[steps(of: index)].append(UInt32(index))
     }
 
-    /// Takes a free cell of a chunk that has the last place in `open`, or one cell alone.
-    private mutating func takeCell(of index: Int) -> UnsafeMutableRawPointer {
+    /// Takes a free block of a slab that has the last place in `open`, or one block alone.
+    private mutating func takeBlock(of index: Int) -> UnsafeMutableRawPointer {
         let memory: UnsafeMutableRawPointer
-        if chunks[index].freed > 0 {
-            unsafe memory = chunks[index].cell(chunks[index].freed - 1)
-            chunks[index].freed = unsafe memory.load(as: UInt16.self)
+        if slabs[index].freed > 0 {
+            unsafe memory = slabs[index].block(slabs[index].freed - 1)
+            slabs[index].freed = unsafe memory.load(as: UInt16.self)
         } else {
-            unsafe memory = chunks[index].cell(chunks[index].begun)
-            chunks[index].begun += 1
+            unsafe memory = slabs[index].block(slabs[index].begun)
+            slabs[index].begun += 1
         }
-        chunks[index].used += 1
-        if chunks[index].used == chunks[index].cells, chunks[index].place >= 0 {
+        slabs[index].used += 1
+        if slabs[index].used == slabs[index].blocks, slabs[index].place >= 0 {
             open[steps(of: index)].removeLast()
-            chunks[index].place = -1
+            slabs[index].place = -1
         }
         return unsafe memory
     }
 
-    private func steps(of index: Int) -> Int { Int(chunks[index].cellBytes) / Self.stepBytes }
+    private func steps(of index: Int) -> Int { Int(slabs[index].blockBytes) / Self.stepBytes }
 }

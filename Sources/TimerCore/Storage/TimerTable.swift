@@ -34,7 +34,7 @@ struct TimerTable: ~Copyable {
 
     init(secret: [UInt8]) { siphash = SipHash(secret: secret) }
 
-    // See `Scheduler`: without an explicit deinit, that of the heap would be optimised away.
+    // Explicit, as in `Scheduler`, so that the memory of the definitions is freed with the table.
     deinit {}
 
     /// The number of timers.

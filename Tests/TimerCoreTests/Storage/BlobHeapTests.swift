@@ -21,37 +21,37 @@ struct BlobHeapTests {
             Issue.record("blob \(seed) has other bytes")
         }
         for blob in blobs { heap.free(blob) }
-        #expect(heap.chunkCount <= 1)
+        #expect(heap.slabCount <= 1)
     }
 
-    @Test func `blobs of one size share a chunk, and a large one has its own`() {
+    @Test func `blobs of one size share a slab, and a large one has its own`() {
         var heap = BlobHeap()
-        for seed in 0..<200 { _ = heap.copy(Self.bytes(281 + seed % 8, seed).span) }
-        #expect(heap.chunkCount == 1)
+        for seed in 0..<50 { _ = heap.copy(Self.bytes(281 + seed % 8, seed).span) }
+        #expect(heap.slabCount == 1)
         _ = heap.copy(Self.bytes(5000, 0).span)
-        #expect(heap.chunkCount == 2)
+        #expect(heap.slabCount == 2)
     }
 
-    @Test func `a freed cell is used again before there is another chunk`() {
+    @Test func `a freed block is used again before there is another slab`() {
         var heap = BlobHeap()
         let blobs = (0..<1000).map { seed in heap.copy(Self.bytes(300, seed).span) }
-        let chunks = heap.chunkCount
+        let slabs = heap.slabCount
         for turn in 0..<10 {
             for index in stride(from: turn, to: 1000, by: 10) { heap.free(blobs[index]) }
             for index in stride(from: turn, to: 1000, by: 10) { _ = heap.copy(Self.bytes(300, index).span) }
         }
-        #expect(heap.chunkCount == chunks)
+        #expect(heap.slabCount == slabs)
     }
 
     @Test func `the empty blob has no bytes and is freed like any other`() {
         var heap = BlobHeap()
         #expect(Blob.empty.count == 0)
         heap.free(.empty)
-        #expect(heap.chunkCount == 0)
+        #expect(heap.slabCount == 0)
     }
 
     @Test(arguments: 1...20)
-    func `whatever comes and goes, each blob keeps its bytes, and memory goes with the last of a chunk`(seed: Int) {
+    func `whatever comes and goes, each blob keeps its bytes, and memory goes with the last of a slab`(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         var heap = BlobHeap()
         var kept: [(blob: Blob, bytes: [UInt8])] = []
@@ -69,6 +69,6 @@ struct BlobHeapTests {
             }
         }
         for entry in kept { heap.free(entry.blob) }
-        #expect(heap.chunkCount <= sizes.count)
+        #expect(heap.slabCount <= sizes.count)
     }
 }
