@@ -36,3 +36,32 @@ struct RequestSequence {
     /// Notes that the loop made an append, up to the monotonic instant `now`.
     mutating func led(until now: Int64) { ledUntil = now }
 }
+
+/// The commits of a loop that has requests under way without a pause. Reads and streams wait for what a long request has
+/// changed so far, though its own answer is far off.
+struct BusyCommits {
+    /// The instant at which the next commit is due, on the monotonic clock in nanoseconds; nil while the loop is idle.
+    private var dueAt: Int64?
+
+    /// The nanoseconds from one commit to the next: most batches are carried out in less, and need a single append.
+    static let interval: Int64 = 20_000_000
+
+    /// Notes the end of a round of the loop.
+    ///
+    /// - Parameters:
+    ///   - isIdle: whether no request is under way any more.
+    ///   - now: the monotonic instant; read while the loop is busy.
+    /// - Returns: whether the loop is to commit.
+    mutating func isDue(isIdle: Bool, at now: @autoclosure () -> Int64) -> Bool {
+        if isIdle {
+            dueAt = nil
+            return true
+        }
+        let now = now()
+        guard let due = dueAt, now < due else {
+            defer { dueAt = now + Self.interval }
+            return dueAt != nil
+        }
+        return false
+    }
+}

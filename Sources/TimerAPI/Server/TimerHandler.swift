@@ -49,6 +49,7 @@ package final class TimerHandler: LoopHandler {
     private var nextSerial: UInt64 = 1
     private(set) var isDraining = false
     private var sequence = RequestSequence()
+    private var busyCommits = BusyCommits()
 
     init(_ context: APIContext, _ loop: Loop) {
         self.context = context
@@ -168,7 +169,8 @@ package final class TimerHandler: LoopHandler {
         if !isIdle { applyReady() }
         let end = isIdle ? 0 : Clocks.monotonic() + Self.longestRound
         for _ in 1..<Self.stepsPerRound where !isIdle && Clocks.monotonic() < end { applyReady() }
-        if isIdle { context.service.commit(leads: false) } else { inbox.wake() }
+        if busyCommits.isDue(isIdle: isIdle, at: Clocks.monotonic()) { context.service.commit(leads: false) }
+        if !isIdle { inbox.wake() }
         reportRead()
     }
 
