@@ -180,7 +180,7 @@ final class ForwardedRequest: PeerCallReceiver, StreamProducer {
                 return refuseForNow()
             }
             desk.forwarding.count(.answered)
-            if exchange.method == .head, let length = call.headers.first("content-length").flatMap({ Int($0.text) }) {
+            if !exchange.sendsContent, let length = call.headers.first("content-length").flatMap({ Int($0.text) }) {
                 // The library counts the bytes that it does not send.
                 exchange.response.body = [UInt8](repeating: 0, count: min(length, Self.mostHeadBytes))
             }

@@ -4,12 +4,13 @@ from timers import duration, instant, now
 
 
 def test_etag_is_the_version_and_304_spares_the_body(api):
-    id = api.create()["id"]
+    id = api.create(start="manual")["id"]
     reply = api.get(f"/v1/timers/{id}").expect(200)
     assert reply.etag == f'"v{reply.json["version"]}"'
     for match in (reply.etag, "*", f'"v0", {reply.etag}', f"W/{reply.etag}"):
         unchanged = api.get(f"/v1/timers/{id}", headers={"If-None-Match": match}).expect(304)
         assert unchanged.body == b"" and unchanged.etag == reply.etag
+        assert unchanged.headers["Content-Length"] == reply.headers["Content-Length"]
     api.get(f"/v1/timers/{id}", headers={"If-None-Match": '"v0"'}).expect(200)
 
 

@@ -152,9 +152,8 @@ extension Exchange {
             return false
         }
         let head = ResponseHead(response, framing: .length(response.body.count), date: loop.date())
-        let content = method == .head || ResponseHead.isBodyless(response.status) ? [] : response.body
         if let socket = takeSocket() {
-            socket.write(head.bytes + content)
+            socket.write(head.bytes + (sendsContent ? response.body : []))
             socket.finish()
         }
         return false

@@ -125,6 +125,9 @@ public final class Exchange {
         absoluteAuthority.isEmpty ? headers.first("host") : HeaderValue(absoluteAuthority[...])
     }
 
+    /// Whether the answer has content, besides a length: not for HEAD, nor with 204 and 304.
+    package var sendsContent: Bool { method != .head && !ResponseHead.isBodyless(response.status) }
+
     /// Whether the server drains: no stream may begin and no answer be parked.
     public var serverIsDraining: Bool { loop.isDraining }
 

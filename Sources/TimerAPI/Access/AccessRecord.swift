@@ -10,7 +10,7 @@ public struct AccessRecord: Sendable {
     public var target: String
     /// The status code of the answer.
     public var status: Int
-    /// Bytes of the answer's body.
+    /// Bytes of the content that is sent.
     public var bytes: Int
     /// Seconds from the request's head to its answer.
     public var seconds: Double
@@ -28,7 +28,8 @@ extension AccessRecord {
             method: exchange.methodText.isEmpty
                 ? "\(exchange.method.name)" : Target.visible(exchange.methodText),
             target: KeySecret.masked(in: Target.visible(exchange.target)), status: exchange.response.status,
-            bytes: exchange.response.body.count, seconds: exchange.seconds, peer: exchange.peerDescription,
+            bytes: exchange.sendsContent ? exchange.response.body.count : 0, seconds: exchange.seconds,
+            peer: exchange.peerDescription,
             requestID: KeySecret.masked(in: String(decoding: ticket.requestID, as: UTF8.self)))
     }
 }

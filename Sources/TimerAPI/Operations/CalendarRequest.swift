@@ -91,8 +91,7 @@ extension Renderer {
         switch answer {
         case .calendar(let calendar, let status):
             fillTag(calendar.version, ticket)
-            if isUnchanged(calendar.version, ticket) { return }
-            ticket.exchange.response.status = status
+            ticket.exchange.response.status = isUnchanged(calendar.version, ticket) ? 304 : status
             if status == 201 {
                 ticket.exchange.response.add(
                     "Location", "\(Route.calendars.path)/\(String(decoding: calendar.name.bytes, as: UTF8.self))")

@@ -22,10 +22,9 @@ struct Document {
         exchange.response.add("X-Content-Type-Options", "nosniff")
         if let value = exchange.list("if-none-match"), Conditions.ifNoneMatch(value, names: tag) {
             exchange.response.status = 304
-        } else {
-            exchange.response.add("Content-Type", type)
-            exchange.response.body = bytes
         }
+        exchange.response.add("Content-Type", type)
+        exchange.response.body = bytes
     }
 }
 

@@ -96,8 +96,7 @@ enum Renderer {
         }
         fillTag(version, ticket)
         ticket.exchange.response.add("Event-Id", upTo: EventID.width) { eventID.append(to: &$0) }
-        if isUnchanged(version, ticket) { return }
-        ticket.exchange.response.status = status
+        ticket.exchange.response.status = isUnchanged(version, ticket) ? 304 : status
         if status == 201 {
             let id = ticket.parameter
             ticket.exchange.response.add("Location", upTo: timers.utf8CodeUnitCount + id.count) { text in
@@ -113,13 +112,11 @@ enum Renderer {
         ticket.exchange.response.add("ETag", upTo: Conditions.longestTag) { Conditions.appendTag(version, to: &$0) }
     }
 
-    /// Whether the client that reads has the version already; the status is 304 then.
+    /// Whether the client that reads has the version already. The answer is then 304, whose `Content-Length` is that of the
+    /// content which the client has (RFC 9110, 8.6).
     static func isUnchanged(_ version: Int64, _ ticket: Ticket) -> Bool {
-        let isRead = ticket.exchange.method == .get || ticket.exchange.method == .head
-        guard isRead, let value = ticket.exchange.list("if-none-match"), Conditions.ifNoneMatch(value, names: version)
-        else { return false }
-        ticket.exchange.response.status = 304
-        return true
+        guard ticket.exchange.method == .get || ticket.exchange.method == .head else { return false }
+        return ticket.exchange.list("if-none-match").map { Conditions.ifNoneMatch($0, names: version) } ?? false
     }
 
     private static func fillFires(_ fires: UpcomingFires, isDescribed: Bool, _ ticket: Ticket) {

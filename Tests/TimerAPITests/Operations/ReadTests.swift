@@ -78,6 +78,9 @@ import TimerCore
             let answer = try server.ask("GET", "/v1/timers/t", headers: "If-None-Match: \(tag)\r\n")
             #expect(answer.status == status && answer.header("etag") == #""v2""#, "\(tag)")
             #expect(answer.body.isEmpty == (status == 304), "\(tag)")
+            // RFC 9110, 8.6: the length is that of the content which is not sent.
+            let content = try server.ask("GET", "/v1/timers/t")
+            #expect(answer.header("content-length") == content.header("content-length"), "\(tag)")
         }
     }
 

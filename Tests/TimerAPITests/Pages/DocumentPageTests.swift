@@ -44,6 +44,7 @@ struct DocumentPageTests {
         let tag = try #require(whole.header("etag"))
         let again = try server.ask("GET", path, headers: "If-None-Match: \"x\", \(tag)\r\n")
         #expect(again.status == 304 && again.body.isEmpty && again.header("etag") == tag)
+        #expect(again.header("content-length") == whole.header("content-length"))
         #expect(try server.ask("GET", path, headers: "If-None-Match: \"x\"\r\n").status == 200)
         let head = try server.ask("HEAD", path)
         #expect(head.status == 200 && head.header("content-length") == "\(whole.body.count)")
