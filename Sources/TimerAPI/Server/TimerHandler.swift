@@ -355,6 +355,7 @@ package final class TimerHandler: LoopHandler {
         gatekeeper.tick()
         endWithoutAccess()
         streams.retryReads()
+        streams.endPolls(atDrain: context.service.isDrained)
         exports.cutSilent(now: now)
         expireWaiting(now: now)
         desk?.tick(now: now)

@@ -40,6 +40,8 @@ final class StreamTable {
     /// Whether the server stops. Streams that end for that do not unsubscribe, so that their clients get time to come
     /// back after the next start.
     var isDraining = false
+    /// Whether an operator had drained the server when that was looked at last.
+    private var isDrained = false
     var beats: DueRing
     /// Streams that are due for a heartbeat.
     var beatsDue: [EventStream] = []
@@ -287,17 +289,27 @@ extension StreamTable {
     /// Ends the polls whose time is over, and sends heartbeats.
     func deadlineCame(_ now: Int64) {
         for poll in polls.take(now: now) {
-            if let deadline = poll.deadline, now < deadline {
-                polls.insert(poll, at: deadline)
-            } else if poll.mode == .inStep {
-                finish(poll)
-            } else {
-                // An event for it may be among the rows that it has not examined yet.
-                poll.isOverdue = true
-            }
+            if let deadline = poll.deadline, now < deadline { polls.insert(poll, at: deadline) } else { expire(poll) }
         }
         beatsDue += beats.take(now: now)
         feed()
+    }
+
+    /// Ends a poll without an event, once it has examined all rows.
+    private func expire(_ poll: EventStream) {
+        // An event for it may be among the rows that it has not examined yet.
+        if poll.mode == .inStep { finish(poll) } else { poll.isOverdue = true }
+    }
+
+    /// Ends the polls that are open once an operator has drained the server, as no fire can follow: their clients may ask
+    /// the server that the timers move to. One that begins later waits for its timeout, or a client that repeats it
+    /// would do so without a pause.
+    ///
+    /// - Parameter isDrained: whether the server is drained now.
+    func endPolls(atDrain isDrained: Bool) {
+        defer { self.isDrained = isDrained }
+        guard isDrained, !self.isDrained else { return }
+        for poll in Array(streams.values) where poll.isPoll { expire(poll) }
     }
 
     /// Sends a heartbeat on a stream on which nothing was sent for a while. A stream whose client
