@@ -196,6 +196,7 @@ def test_a_server_with_accept_loss_goes_on_by_itself(scene, receiver):
     receiver.wait_for(len(receiver.on("/beat")) + 1, "/beat", BACK)
     here.check()
     assert here.metric("timerd_rows_lost_total") == 1
+    assert f"{LOST}; --accept-loss accepts that" in here.server.log_text()
 
 
 @pytest.mark.thorough

@@ -131,6 +131,8 @@ extension ActiveLog {
         }
         recovery.probed(outcome, rows)
         // An acceptance that follows the report finds a log that goes on after what was lost.
-        if recovery.task == .hold, let loss = losses.newest { report(.rowsLost(loss, isOwner: true)) }
+        if recovery.task == .hold, let loss = losses.newest {
+            report(.rowsLost(loss, isOwner: true, isAccepted: losses.held == nil))
+        }
     }
 }

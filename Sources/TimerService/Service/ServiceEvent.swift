@@ -15,9 +15,9 @@ public enum ServiceEvent: Sendable {
     case logRefolded(seconds: Double)
     /// Changes are taken again.
     case storageRecovered
-    /// The storage has lost rows that it had promised to keep. Nothing changes until `acceptLoss` where this process owns
-    /// the log, or once it does.
-    case rowsLost(LostRows, isOwner: Bool)
+    /// The storage has lost rows that it had promised to keep. Unless the loss counts as accepted, nothing changes until
+    /// `acceptLoss` where this process owns the log, or once it does.
+    case rowsLost(LostRows, isOwner: Bool, isAccepted: Bool)
     /// Another process writes the log now; this one has dropped it.
     case fenced
     /// A loop stood still for that many seconds.

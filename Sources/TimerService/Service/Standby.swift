@@ -243,7 +243,7 @@ final class Standby: Worker, @unchecked Sendable {
         }
         if let loss = fold.takeLoss() {
             losses.note(loss)
-            report(.rowsLost(loss, isOwner: false))
+            report(.rowsLost(loss, isOwner: false, isAccepted: losses.held == nil))
         }
         let (head, isWhole) = (fold.head, fold.isWhole)
         state.withLock { state in

@@ -109,11 +109,15 @@ final class OperatorLog: Sendable {
             logger.notice("the log was read again", metadata: ["ms": Self.milliseconds(seconds)])
         case .storageRecovered:
             if endOutage() { logger.notice("storage works again; changes are taken") }
-        case .rowsLost(let loss, let isOwner):
+        case .rowsLost(let loss, let isOwner, let isAccepted):
             if isOwner { _ = endOutage() }
             let now = isOwner ? "nothing changes" : "should this server take the timers over, nothing will change"
+            let consequence =
+                isAccepted
+                ? "--\(Setting.acceptLoss.flag) accepts that"
+                : "\(now) before an operator says `timerd cluster accept-loss`"
             logger.error(
-                "the database has lost rows that it had promised to keep; \(now) before an operator says `timerd cluster accept-loss`",
+                "the database has lost rows that it had promised to keep; \(consequence)",
                 metadata: ["after": "\(loss.after)", "through": "\(loss.through)"])
         case .fenced:
             _ = endOutage()

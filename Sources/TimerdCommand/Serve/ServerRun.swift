@@ -255,7 +255,7 @@ extension ServerRun {
             })
         let log = operatorLog.report
         let service = try service(store, member: member, recovery) { [weak member] event in
-            if case .rowsLost(_, isOwner: true) = event { member?.awaitAcceptance(address) }
+            if case .rowsLost(_, isOwner: true, isAccepted: false) = event { member?.awaitAcceptance(address) }
             log(event)
         }
         return Opened(service: service, member: member, address: address)
