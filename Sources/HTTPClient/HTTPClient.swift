@@ -77,7 +77,7 @@ public final class HTTPClient {
             }
             return transfer.response
         }
-        throw failure(code)
+        throw failure(code, hasBegun: transfer.response.status != 0)
     }
 
     /// Sets every option for a request again; connections and the DNS cache stay.
@@ -105,7 +105,9 @@ public final class HTTPClient {
     }
 
     /// The failure of a transfer that ended with `code`.
-    private func failure(_ code: CurlCode) -> HTTPClientError {
+    ///
+    /// - Parameter hasBegun: whether some of the answer came.
+    private func failure(_ code: CurlCode, hasBegun: Bool) -> HTTPClientError {
         let reason = easy.reason(code)
         if code == .notTrusted { return .untrusted(easy.certificateFault, reason, address) }
         if code == .otherKey {
@@ -121,7 +123,10 @@ public final class HTTPClient {
                 "\(address): the connection ended before TLS began: the server there has failed, or speaks no TLS; is its "
                     + "address http://…?")
         }
-        return HTTPClientError(Self.kind(code), "\(address): \(reason)")
+        // A server that listens for TLS alone ends the connection of such a request.
+        let isEnded = (code == .gotNothing || code == .receiveError) && !hasBegun
+        let hint = isEnded && !address.isSecure && address.socketPath == nil ? "; is its address https://…?" : ""
+        return HTTPClientError(Self.kind(code), "\(address): \(reason)\(hint)")
     }
 
     private static func kind(_ code: CurlCode) -> HTTPClientError.Kind {

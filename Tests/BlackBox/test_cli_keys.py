@@ -32,7 +32,7 @@ def test_a_life_of_keys(new_server, tokens, tmp_path):
     server = new_server("--token-file", tokens)
     admin, root = made(server, "root", "--scope", "admin")
     to = ("--server", server.url, "--token", admin)
-    first, id = made(server, "cron", "--scope", "kick", "--scope", "read", "--expires", "90d", "--id-prefix", "c.")
+    first, id = made(server, "cron", "--scope", "kick,read", "--expires", "90d", "--id-prefix", "c.")
     listed = run("keys", "list", *to).stdout.splitlines()
     assert [line.split()[:2] for line in listed[1:]] == [[root, "root"], [id, "cron"]]
     key = json.loads(run("keys", "show", id, "--json", *to).stdout)

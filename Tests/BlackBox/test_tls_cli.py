@@ -92,6 +92,11 @@ def test_a_server_without_tls_is_told(new_server):
     assert "speaks no TLS" in untrusted(f"https://127.0.0.1:{server.port}", "--ca", root())
 
 
+def test_a_server_with_tls_alone_is_told(tls):
+    said = untrusted(f"http://127.0.0.1:{tls.port}")
+    assert said.endswith("; is its address https://…?\n"), said
+
+
 def test_a_server_that_resets_the_handshake_is_told():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         def reset():

@@ -89,7 +89,7 @@ package struct TimerBody {
 
     private static func requireReadOnly(_ document: JSONDocument, _ field: JSONNode) throws(Problem) {
         guard TimerFields.readOnly.contains(String(decoding: document.keyBytes(field), as: UTF8.self)) else {
-            throw Problem(noField: field, of: "a timer", document)
+            throw Problem(noField: field, of: "a timer", document, among: fields.map { "\($0.name)" })
         }
     }
 

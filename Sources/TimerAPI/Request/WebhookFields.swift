@@ -11,13 +11,13 @@ struct WebhookFields {
         case mask(String, pointer: String)
     }
 
-    private enum Member: String {
+    private enum Member: String, CaseIterable {
         case url, method, headers, secretHeaders, format, secret, timeout, types, retry
         /// The read-only member, which is ignored.
         case stopped
     }
 
-    private enum RetryMember: String {
+    private enum RetryMember: String, CaseIterable {
         case maxAttempts, maxAge, giveUpOn, initial, multiplier, max, jitter
     }
 
@@ -73,12 +73,12 @@ struct WebhookFields {
     }
 
     /// Returns the member that a field's key names.
-    private static func member<Member: RawRepresentable<String>>(
+    private static func member<Member: RawRepresentable<String> & CaseIterable>(
         _ document: JSONDocument, _ field: JSONNode, of owner: StaticString
     ) throws(Problem) -> Member {
         let name = String(decoding: document.keyBytes(field), as: UTF8.self)
         guard let member = Member(rawValue: name) else {
-            throw Problem(noField: field, of: "\(owner)", document)
+            throw Problem(noField: field, of: "\(owner)", document, among: Member.allCases.map(\.rawValue))
         }
         return member
     }

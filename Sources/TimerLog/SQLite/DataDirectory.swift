@@ -38,6 +38,9 @@ struct DataDirectory {
         try DataDirectory(path: parent).sync()
     }
 
+    /// Whether there is no database, nor perhaps a directory.
+    var lacksDatabase: Bool { unsafe access(database, F_OK) != 0 && errno == ENOENT }
+
     /// Makes the names in the directory durable.
     func sync() throws(StoreError) {
         try syncFile(path, O_RDONLY | O_DIRECTORY)

@@ -98,6 +98,9 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
     /// `unusable` when there is no log.
     public static func openReader(directory: String) throws(StoreError) -> any LogReader {
         let path = DataDirectory(path: directory).database
+        if DataDirectory(path: directory).lacksDatabase {
+            throw StoreError(.unusable, "there is no log in \(directory)")
+        }
         let gate = ReaderGate()
         gate.allow()
         _ = try RowQueries.openChecked(path)

@@ -9,8 +9,10 @@ struct Setting: Sendable {
     let flag: String
     /// The name of the value in the help.
     let value: String
-    /// The default, written as a user would; nil for none.
+    /// The default, written as a user would; nil for none, and for one that other things decide.
     let initial: String?
+    /// The default that other things decide, in words.
+    var derived: String?
     /// The form of the value in a file.
     var form = Form.text
     /// Whether SIGHUP puts a file's new value into effect.
@@ -49,7 +51,8 @@ struct Setting: Sendable {
     /// The help, for the parser.
     var help: ArgumentHelp {
         let initially = initial.map { ", default \($0)" } ?? ""
-        return ArgumentHelp("\(meaning) [\(variable)\(initially)]", valueName: value)
+        let derivation = derived.map { ". Default \($0)" } ?? ""
+        return ArgumentHelp("\(meaning)\(derivation) [\(variable)\(initially)]", valueName: value)
     }
 }
 
@@ -76,8 +79,8 @@ extension Setting {
         flag: "migrate", value: "true|false", initial: "false", form: .yesNo,
         meaning: "Make PostgreSQL's tables at start, or bring them to this version, as timerd store migrate does")
     static let clusterURL = Setting(
-        flag: "cluster-url", value: "url", initial: nil,
-        meaning: "The URL of this server, which the others give to their clients. Default its first listener")
+        flag: "cluster-url", value: "url", initial: nil, derived: "its first listener",
+        meaning: "The URL of this server, which the others give to their clients")
     static let clusterListen = Setting(
         flag: "cluster-listen", value: "address", initial: nil,
         meaning: "The address for requests that other servers forward, 10.0.0.1:8081; then any server answers")
@@ -95,8 +98,9 @@ extension Setting {
         meaning: "commit: an answer leaves when it is on disk; interval=100ms: at once, a crash may lose the last 100ms"
     )
     static let ioThreads = Setting(
-        flag: "io-threads", value: "n", initial: nil, form: .number,
-        meaning: "Threads that serve connections. Default one fewer than the processors it may use; with TLS as many")
+        flag: "io-threads", value: "n", initial: nil,
+        derived: "one fewer than the processors it may use; with TLS as many", form: .number,
+        meaning: "Threads that serve connections")
     static let maxTimers = Setting(
         flag: "max-timers", value: "n", initial: "20000000", form: .number,
         meaning: "Most timers; above, creates get 429 timer-limit")
@@ -104,9 +108,8 @@ extension Setting {
         flag: "max-streams", value: "n", initial: "10000", form: .number,
         meaning: "Most open streams and waits; above, they get 503 stream-limit")
     static let maxConnections = Setting(
-        flag: "max-connections", value: "n", initial: nil, form: .number,
-        meaning: "Most connections, also streams; above, the address with most makes room. Default --max-streams + 2048"
-    )
+        flag: "max-connections", value: "n", initial: nil, derived: "--max-streams + 2048", form: .number,
+        meaning: "Most connections, also streams; above, the address with most makes room")
     static let maxConnectionsPerAddress = Setting(
         flag: "max-connections-per-address", value: "n", initial: nil, form: .number,
         meaning: "Most connections of one IPv4 address or IPv6 /64; above, they are closed. Default none")
@@ -177,8 +180,8 @@ extension Setting {
         meaning: "A token or the secret of a key, if the server wants one; the variable keeps it out of ps")
 
     static let ca = Setting(
-        flag: "ca", value: "file", initial: nil,
-        meaning: "The authorities that an https:// server's certificate may lead to, in PEM. Default the system's")
+        flag: "ca", value: "file", initial: nil, derived: "the system's",
+        meaning: "The authorities that an https:// server's certificate may lead to, in PEM")
 
     static let config = Setting(
         flag: "config", value: "file", initial: nil,

@@ -63,7 +63,7 @@ enum ConfigurationReport {
         for setting in Setting.serve {
             let values = try settings.all(setting)
             guard let first = values.first else {
-                lines.append("# \(setting.flag): none")
+                lines.append("# \(setting.flag): \(setting.derived.map { "by default \($0)" } ?? "none")")
                 continue
             }
             let shown = values.map { text(of: $0, setting) }.joined(separator: ", ")

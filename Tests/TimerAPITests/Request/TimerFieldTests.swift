@@ -49,6 +49,16 @@ struct TimerFieldTests {
     }
 
     @Test(arguments: [
+        (#""timezone":"UTC""#, "a timer has no field `timezone`: did you mean `timeZone`?"),
+        (#""max_fires":1"#, "a timer has no field `max_fires`: did you mean `maxFires`?"),
+        (#""webhook":{"URL":"https://hooks.example"}"#, "a webhook has no field `URL`: did you mean `url`?"),
+        (#""zone":"UTC""#, "a timer has no field `zone`"),
+    ])
+    func `a member that differs in case or signs from a field suggests it`(field: String, detail: String) throws {
+        #expect(try #require(BodyReading.refusal(#"{"after":"1h",\#(field)}"#)).detail == detail)
+    }
+
+    @Test(arguments: [
         (#""colour":"red""#, "/colour"), (#""a/b~c":1"#, "/a~1b~0c"), (#""After":"1h""#, "/After"), ("\"\":1", "/"),
         (#""colour":null"#, "/colour"),
     ])

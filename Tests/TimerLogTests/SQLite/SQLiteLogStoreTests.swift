@@ -205,7 +205,8 @@ struct SQLiteLogStoreTests {
     }
 
     @Test func `a reader without a lock works beside the writer, and refuses what is no log`() throws {
-        #expect(throws: StoreError.self) { try SQLiteLogStore.openReader(directory: directory.path) }
+        let refusal = #expect(throws: StoreError.self) { try SQLiteLogStore.openReader(directory: directory.path) }
+        #expect(refusal?.description == "there is no log in \(directory.path)")
         let store = store()
         _ = try store.open()
         let reader = try SQLiteLogStore.openReader(directory: directory.path)

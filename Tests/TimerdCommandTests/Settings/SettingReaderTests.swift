@@ -79,6 +79,12 @@ struct SettingReaderTests {
         #expect(check("--data", value).refusal(64) == "timerd: --data: \(reason)")
     }
 
+    @Test func `a default that other things decide is shown in words`() throws {
+        let lines = try ConfigurationReport.lines(try SettingReader(flags: [:], Environment([:])))
+        #expect(lines.contains("# max-connections: by default --max-streams + 2048"))
+        #expect(lines.contains("# max-connections-per-address: none"))
+    }
+
     @Test func `a variable that is no setting is told, sorted`() {
         let environment = Environment([
             "TIMERD_HEARTBEET": "1s", "TIMERD_DATAS": "x", "TIMERD_SERVER": "x", "TIMERD_MEASURE_HOLDS": "1",

@@ -24,7 +24,8 @@ struct KeyCreate: ParsableCommand {
     @OptionGroup var client: ClientOptions
     @Argument(help: "The name that people have for the key.") var name: String
     @Option(
-        help: ArgumentHelp("A right: read, kick, write or admin; may repeat", valueName: "scope"),
+        help: ArgumentHelp(
+            "A right: read, kick, write or admin; commas between several, may repeat", valueName: "scope"),
         completion: Completions.scopes)
     var scope: [String]
     @Option(help: ArgumentHelp("Only for timers whose ids begin so; not with admin", valueName: "text"))
@@ -45,7 +46,11 @@ struct KeyCreate: ParsableCommand {
         return JSONWriter.object { writer in
             BodyField("name", name).write(to: &writer)
             writer.beginArray("scopes")
-            for word in scope { writer.string(word) }
+            for words in scope {
+                for word in words.split(separator: ",", omittingEmptySubsequences: false) {
+                    writer.string(String(word))
+                }
+            }
             writer.endArray()
             BodyField("idPrefix", idPrefix).write(to: &writer)
             BodyField("expiresAt", expiresAt).write(to: &writer)
