@@ -34,7 +34,7 @@ struct ImportedDelivery {
         var labels: [UInt8] = []
         if let node = event.value("labels") { labels = try FieldReader(document, node).labels() }
         var payload: [UInt8] = []
-        if let node = event.value("payload") { payload = try FieldReader(document, node).payload() }
+        if let node = event.value("payload") { payload = Array(try FieldReader(document, node).payload()) }
         var rules = TimerRules(.after(0))
         var webhook: [UInt8] = []
         var takes: Bool?

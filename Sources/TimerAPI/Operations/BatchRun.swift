@@ -133,8 +133,11 @@ final class BatchRun {
         try principal.checkMaking(document)
         let timer = try TimerBody(document, zones: zones)
         let id = timer.id ?? makeID()
-        definitions.append(try rule.checked(timer.definition(id: id)))
-        return .create(TimerKey(id: id.span, siphash: siphash), id: id, definition: definitions.count - 1)
+        let definition = try rule.checked(timer.definition(id: id))
+        // The definition has the kept form of the id already.
+        let key = TimerKey(definition: definition.span, siphash: siphash)
+        definitions.append(definition)
+        return .create(key, id: id, definition: definitions.count - 1)
     }
 
     private func command(_ word: JSONNode, _ document: JSONDocument) throws(Problem) -> Line {

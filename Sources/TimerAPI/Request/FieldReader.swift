@@ -20,10 +20,18 @@ struct FieldReader {
     }
 
     /// Reads a string's bytes.
-    func text() throws(Problem) -> [UInt8]? {
-        if isNull { return nil }
+    func text() throws(Problem) -> [UInt8]? { try isAbsent() ? nil : document.string(node) }
+
+    /// Returns an array that holds a string's bytes, and their place in it.
+    private func place() throws(Problem) -> (bytes: [UInt8], range: Range<Int>)? {
+        try isAbsent() ? nil : document.stringPlace(node)
+    }
+
+    /// Whether the value is `null`; refuses one that is no string.
+    private func isAbsent() throws(Problem) -> Bool {
+        if isNull { return true }
         guard document.kind(node) == .string else { throw invalid("this must be a string") }
-        return document.string(node)
+        return false
     }
 
     /// Reads a string.
@@ -41,10 +49,10 @@ struct FieldReader {
     func duration(
         _ kind: ProblemKind = .invalidSchedule, atLeast minimum: Int64 = 0, isInDays: inout Bool
     ) throws(Problem) -> Int64? {
-        guard let text = try text() else { return nil }
-        isInDays = DurationText.isInDays(text)
+        guard let (bytes, range) = try place() else { return nil }
+        isInDays = DurationText.isInDays(bytes[range])
         do throws(TextError) {
-            let value = try DurationText.parse(text)
+            let value = try DurationText.parse(bytes, range)
             guard value >= minimum else { throw TextError(message: "the least here is \(minimum)ms") }
             return value
         } catch {
@@ -63,8 +71,8 @@ struct FieldReader {
     ///
     /// - Parameter kind: the kind of problem that an unreadable instant is.
     func instant(_ kind: ProblemKind = .invalidSchedule) throws(Problem) -> Int64? {
-        guard let text = try text() else { return nil }
-        do throws(TextError) { return try RFC3339.parse(text) } catch { throw invalid(error.message, kind) }
+        guard let (bytes, range) = try place() else { return nil }
+        do throws(TextError) { return try RFC3339.parse(bytes, range) } catch { throw invalid(error.message, kind) }
     }
 
     /// Reads an array of instants in wall milliseconds.
@@ -172,9 +180,9 @@ struct FieldReader {
         }
     }
 
-    func payload() throws(Problem) -> [UInt8] {
+    func payload() throws(Problem) -> ArraySlice<UInt8> {
         if isNull { return [] }
-        let bytes = document.compact(node)
+        let bytes = document.compactSlice(node)
         guard bytes.count <= APILimits.payloadBytes else {
             throw invalid("a payload has at most 64 KiB", .tooLarge)
         }

@@ -203,8 +203,9 @@ struct RequestReader {
         let body = try TimerBody(ticket.document, zones: zones)
         let id = body.id ?? makeID()
         ticket.parameter = id
-        ticket.definition = try webhookRule(ticket).checked(body.definition(id: id))
-        return .create(key(id))
+        let definition = try webhookRule(ticket).checked(body.definition(id: id))
+        ticket.definition = definition
+        return .create(TimerKey(definition: definition.span, siphash: siphash))
     }
 
     /// The rule of the webhooks that the request's client may set.

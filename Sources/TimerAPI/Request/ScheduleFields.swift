@@ -163,7 +163,7 @@ struct ScheduleFields {
             return watchdog.map { .expecting(named, grace: $0) } ?? named
         }
         if let watchdog {
-            try requireAlone("watchdog", beside: [("after", after), ("at", at), ("every", every)])
+            try requireAlone("watchdog")
             return .watchdog(watchdog)
         }
         switch (after, at, every) {
@@ -185,22 +185,21 @@ struct ScheduleFields {
     private func named(
         _ zones: any ZoneSource, isStored: Bool, isInherited: (StaticString) -> Bool
     ) throws(Problem) -> Schedule? {
-        let others: [(name: StaticString, value: Int64?)] = [("after", after), ("at", at), ("every", every)]
         if let cron {
             guard rrule == nil else {
                 throw Problem(.invalidSchedule, "`cron` and `rrule` exclude each other", pointer: "/cron")
             }
-            try requireAlone("cron", beside: others)
+            try requireAlone("cron")
             return .cron(try cronSchedule(cron, zones, isStored: isStored || isInherited("cron")))
         }
         guard let rrule else { return nil }
-        try requireAlone("rrule", beside: others)
+        try requireAlone("rrule")
         return .recurrence(try recurrenceSchedule(rrule, zones))
     }
 
-    private func requireAlone(_ name: StaticString, beside others: [(name: StaticString, value: Int64?)])
-        throws(Problem)
-    {
+    /// Refuses a duration or an instant beside the field `name`.
+    private func requireAlone(_ name: StaticString) throws(Problem) {
+        let others: [(name: StaticString, value: Int64?)] = [("after", after), ("at", at), ("every", every)]
         for other in others where other.value != nil {
             throw Problem(
                 .invalidSchedule, "`\(name)` and `\(other.name)` exclude each other", pointer: "/\(name)")

@@ -15,7 +15,7 @@ package struct TimerBody {
     /// Whether the body says `from`.
     private var hasFrom = false
     /// The payload's JSON, without white space outside of strings; empty for none.
-    private var payload: [UInt8] = []
+    private var payload: ArraySlice<UInt8> = []
 
     /// Reads the object at the root of `document`.
     ///

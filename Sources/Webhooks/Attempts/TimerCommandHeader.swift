@@ -26,7 +26,7 @@ public enum TimerCommandHeader: Sendable, Equatable {
         case ("reschedule", 2):
             let text = Array(parts[1])
             guard let milliseconds = try? DurationText.parse(text) else { return nil }
-            self = .reschedule(milliseconds, inDays: DurationText.isInDays(text))
+            self = .reschedule(milliseconds, inDays: DurationText.isInDays(text[...]))
         default: return nil
         }
     }

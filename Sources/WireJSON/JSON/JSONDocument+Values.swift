@@ -56,6 +56,15 @@ extension JSONDocument {
         return string
     }
 
+    /// Returns an array that holds what ``string(_:)`` returns, and its place there: the document's own bytes, where the string
+    /// has no escapes.
+    public func stringPlace(_ node: JSONNode) -> (bytes: [UInt8], range: Range<Int>) {
+        let entry = self[node]
+        if entry.kind == .string, !entry.escaped { return (bytes, entry.range) }
+        let string = string(node)
+        return (string, 0..<string.count)
+    }
+
     /// Appends what ``string(_:)`` returns.
     public func appendString(_ node: JSONNode, to output: inout [UInt8]) {
         let entry = self[node]
@@ -81,24 +90,33 @@ extension JSONDocument {
         return bytes
     }
 
+    /// Returns what ``appendCompact(_:to:)`` appends: a part of the document's bytes where no white space is to be left out.
+    public func compactSlice(_ node: JSONNode) -> ArraySlice<UInt8> {
+        compactRange(node).map { bytes[$0] } ?? compact(node)[...]
+    }
+
     /// Appends the bytes of a value as the text has them (number spelling, key order, escapes), without the white
     /// space between its tokens.
     public func appendCompact(_ node: JSONNode, to output: inout [UInt8]) {
         let entry = self[node]
-        let text = bytes.span
+        if let range = compactRange(node) {
+            output.append(copying: bytes.span.extracting(range))
+        } else if entry.kind == .null {
+            output.append("null")
+        } else {
+            appendUnspaced(bytes.span, entry.range, to: &output)
+        }
+    }
+
+    /// Returns the place of a value that is compact as it is written. Nil for any other one, and for `null`, which an empty
+    /// document reads as.
+    private func compactRange(_ node: JSONNode) -> Range<Int>? {
+        let entry = self[node]
         switch entry.kind {
-        case .object, .array:
-            if isSpaced {
-                appendUnspaced(text, entry.range, to: &output)
-            } else {
-                output.append(copying: text.extracting(entry.range))
-            }
-        case .string:
-            output.append(copying: text.extracting(Int(entry.start) - 1..<Int(entry.end) + 1))
-        case .null:
-            output.append("null")  // as written, or what an empty document reads as
-        case .number, .true, .false:
-            output.append(copying: text.extracting(entry.range))
+        case .object, .array: return isSpaced ? nil : entry.range
+        case .string: return Int(entry.start) - 1..<Int(entry.end) + 1
+        case .number, .true, .false: return entry.range
+        case .null: return nil
         }
     }
 

@@ -1,15 +1,20 @@
 /// Reads digits and single characters from the front of a short text.
 struct DigitReader {
     private let bytes: [UInt8]
-    private(set) var position = 0
+    private let end: Int
+    private(set) var position: Int
 
-    /// A reader at the start of `bytes`.
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    /// A reader at the start of the text in `range` of `bytes`.
+    init(_ bytes: [UInt8], _ range: Range<Int>) {
+        self.bytes = bytes
+        end = range.upperBound
+        position = range.lowerBound
+    }
 
-    var isAtEnd: Bool { position == bytes.count }
+    var isAtEnd: Bool { position == end }
 
     /// The next byte, which stays to be read.
-    var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+    var next: UInt8? { position < end ? bytes[position] : nil }
 
     /// The value of exactly `digits` digits.
     mutating func number(_ digits: Int) -> Int64? {

@@ -8,7 +8,7 @@ public enum DurationText {
     static let minute: Int64 = 60_000
     static let second: Int64 = 1000
 
-    /// Reads a duration in one of two forms.
+    /// Reads a duration, the text in `range` of `bytes`, in one of two forms.
     ///
     /// - Compact: numbers with the units `d` `h` `m` `s` `ms` in this order, each at most once: `250ms`, `1m30s`, `7d`.
     /// - ISO 8601: `PT1M30S`, `P1DT2H`, `P2W` (weeks alone), upper case. Years and months have no fixed length and are
@@ -17,24 +17,27 @@ public enum DurationText {
     /// The last number may have a decimal fraction, `1.5h` or `PT1.5S`, as long as the whole is an exact number of
     /// milliseconds.
     /// - Throws: what is wrong, and what to write instead.
-    public static func parse(_ bytes: [UInt8]) throws(TextError) -> Int64 {
-        guard let first = bytes.first else {
+    public static func parse(_ bytes: [UInt8], _ range: Range<Int>) throws(TextError) -> Int64 {
+        guard let first = bytes[range].first else {
             throw TextError(message: "an empty duration; write one such as 10s or 1m30s")
         }
         if first == ASCII.minus { throw TextError(message: "a duration can't be negative") }
-        var reader = DurationReader(bytes)
+        var reader = DurationReader(bytes, range)
         if first | 0x20 == UInt8(ascii: "p") { return try reader.readISO() }
         return try reader.readCompact()
     }
 
-    /// Whether a duration that ``parse(_:)`` reads is written with days or weeks.
-    public static func isInDays(_ bytes: [UInt8]) -> Bool {
+    /// Reads a duration that is all of `bytes`, as ``parse(_:_:)`` does.
+    public static func parse(_ bytes: [UInt8]) throws(TextError) -> Int64 { try parse(bytes, 0..<bytes.count) }
+
+    /// Whether a duration that ``parse(_:_:)`` reads is written with days or weeks.
+    public static func isInDays(_ bytes: ArraySlice<UInt8>) -> Bool {
         bytes.contains { $0 | 0x20 == UInt8(ascii: "d") || $0 | 0x20 == UInt8(ascii: "w") }
     }
 
     /// Appends a duration in its compact form, the largest unit first and no zero parts: `1d2h3m4s5ms`, `0s`.
     ///
-    /// A negative one, which ``parse(_:)`` never yields, is written as `0s`.
+    /// A negative one, which ``parse(_:_:)`` never yields, is written as `0s`.
     public static func append(_ milliseconds: Int64, to output: inout [UInt8]) {
         output.append(addingCapacity: longest) { append(milliseconds, to: &$0) }
     }
@@ -86,8 +89,8 @@ struct DurationReader {
     private var lastUnit = Int64.max
     private var hadFraction = false
 
-    /// A reader of the duration in `bytes`.
-    init(_ bytes: [UInt8]) { reader = DigitReader(bytes) }
+    /// A reader of the duration in `range` of `bytes`.
+    init(_ bytes: [UInt8], _ range: Range<Int>) { reader = DigitReader(bytes, range) }
 
     /// Reads all of a duration such as `1m30s`.
     mutating func readCompact() throws(TextError) -> Int64 {

@@ -11,13 +11,13 @@ public enum RFC3339 {
 
     private static let millisecondsInDay: Int64 = 86_400_000
 
-    /// Reads an instant.
+    /// Reads an instant, the text in `range` of `bytes`.
     ///
     /// The date must exist. `T` and `Z` may be lower case. Fractions of a second may have any number of digits; what
     /// is finer than a millisecond is rounded up to the next one, so that an instant is never early.
     /// - Throws: what is wrong: no offset, a leap second, an instant out of range in UTC, or simply another shape.
-    public static func parse(_ bytes: [UInt8]) throws(TextError) -> Int64 {
-        var reader = DigitReader(bytes)
+    public static func parse(_ bytes: [UInt8], _ range: Range<Int>) throws(TextError) -> Int64 {
+        var reader = DigitReader(bytes, range)
         guard let year = reader.number(4), reader.skip(ASCII.minus), let month = reader.number(2),
             reader.skip(ASCII.minus), let day = reader.number(2), reader.skip(letter: UInt8(ascii: "t")),
             let hour = reader.number(2), reader.skip(ASCII.colon), let minute = reader.number(2),
@@ -40,6 +40,9 @@ public enum RFC3339 {
         }
         return instant
     }
+
+    /// Reads an instant that is all of `bytes`, as ``parse(_:_:)`` does.
+    public static func parse(_ bytes: [UInt8]) throws(TextError) -> Int64 { try parse(bytes, 0..<bytes.count) }
 
     /// Appends an instant in UTC with milliseconds: 24 bytes, such as `2026-11-21T09:00:00.000Z`.
     ///

@@ -44,6 +44,11 @@ struct TimerFieldTests {
         #expect(problem.pointer == pointer)
     }
 
+    @Test func `a duration and an instant may be escaped`() throws {
+        #expect(try BodyReading.rules(#"{"after":"1\u0068"}"#).schedule == .after(3_600_000))
+        #expect(try BodyReading.rules(#"{"at":"2030-01-01T00:00:00\u005a"}"#).schedule == .at(1_893_456_000_000))
+    }
+
     @Test func `a period has a millisecond at least`() throws {
         #expect(try BodyReading.rules(#"{"every":"1ms"}"#).schedule == .every(1, first: .period))
     }

@@ -60,6 +60,8 @@ import WireJSON
         var bytes = Array("> ".utf8)
         document.appendString(document.root, to: &bytes)
         #expect(text(bytes) == "> " + expected)
+        let place = document.stringPlace(document.root)
+        #expect(Array(place.bytes[place.range]) == Array(expected.utf8))
     }
 
     @Test func `a string compares unescaped with a literal`() throws {
@@ -77,6 +79,7 @@ import WireJSON
     func `only a string has a string`(json: String) throws {
         let document = try document(json)
         #expect(document.string(document.root).isEmpty)
+        #expect(document.stringPlace(document.root).range.isEmpty)
     }
 
     @Test(
@@ -153,6 +156,7 @@ import WireJSON
         var bytes = Array("=".utf8)
         document.appendCompact(document.root, to: &bytes)
         #expect(text(bytes) == "=" + expected)
+        #expect(text(Array(document.compactSlice(document.root))) == expected)
     }
 
     @Test func `an inner value is copied alone`() throws {
@@ -163,6 +167,8 @@ import WireJSON
             document.appendCompact(try #require(document.member(document.root, name)), to: &bytes)
             return text(bytes)
         }
+        let string = document.stringPlace(try #require(document.member(document.root, "s")))
+        #expect(text(Array(string.bytes[string.range])) == "q")
         #expect(try compact("payload") == "{\"x\":[1,\" \"],\"y\":\"\\n\"}")
         #expect(try compact("s") == "\"q\"")
         #expect(try compact("a") == "1")
