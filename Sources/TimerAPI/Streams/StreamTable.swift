@@ -46,6 +46,8 @@ final class StreamTable {
     /// Streams that are due for a heartbeat.
     var beatsDue: [EventStream] = []
     var polls: DueRing
+    /// Polls that are to end without an event.
+    private var pollsToEnd: [EventStream] = []
 
     /// The nanoseconds of a round that streams may take.
     private static let roundNs: Int64 = 1_000_000
@@ -152,8 +154,8 @@ final class StreamTable {
 
     // MARK: A round
 
-    /// Passes over new rows, lets streams that are behind read on, and sends heartbeats: a step of each in turn, for a
-    /// bounded time.
+    /// Passes over new rows, lets streams that are behind read on, sends heartbeats and ends polls: a step of each in turn,
+    /// for a bounded time.
     func feed() {
         guard !streams.isEmpty else { return forget() }
         let began = Clocks.monotonic()
@@ -168,6 +170,10 @@ final class StreamTable {
                 isBusy = true
                 beat(stream)
             }
+            if let poll = pollsToEnd.popLast() {
+                isBusy = true
+                expire(poll)
+            }
             if isBusy && Clocks.monotonic() >= began + Self.roundNs { return inbox.wake() }
         }
         recent.endRound(at: began)
@@ -177,7 +183,7 @@ final class StreamTable {
     private func forget() {
         pass = nil
         recent.removeAll()
-        (queue, awaitingRows, failed, beatsDue, bounded) = (FIFO(), FIFO(), [], [], [])
+        (queue, awaitingRows, failed, beatsDue, bounded, pollsToEnd) = (FIFO(), FIFO(), [], [], [], [])
     }
 
     /// Resets the table for its first stream: the rows that the feed has published count as passed.
@@ -309,7 +315,8 @@ extension StreamTable {
     func endPolls(atDrain isDrained: Bool) {
         defer { self.isDrained = isDrained }
         guard isDrained, !self.isDrained else { return }
-        for poll in Array(streams.values) where poll.isPoll { expire(poll) }
+        pollsToEnd = streams.values.filter(\.isPoll)
+        inbox.wake()
     }
 
     /// Sends a heartbeat on a stream on which nothing was sent for a while. A stream whose client
