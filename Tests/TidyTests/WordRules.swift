@@ -22,6 +22,7 @@ enum WordRules {
             "HTTPServer/LibraryConnection.swift": "the one face of a libmicrohttpd connection and its head",
             "HTTPServer/LibraryDaemon.swift": "the one face of a libmicrohttpd daemon, with its callbacks",
             "HTTPServer/ListeningSocket.swift": "binds sockets, and asks the kernel what a descriptor is",
+            "HTTPServer/SocketAccess.swift": "asks the system for the number of a group",
             "HTTPServer/Response.swift": "keeps texts as the C library takes them, and a reply that must not move",
             "HTTPServer/ResponseHead.swift": "copies static strings",
             "HTTPServer/SecureConnection.swift": "peeks at a socket, and makes a pair of them",

@@ -71,7 +71,7 @@ public final class HTTPServer: Sendable {
                 let index = bound.count
                 let sockets = try ListeningSocket.open(address, index: index, loops: loops.count)
                 bound.append(sockets[0].bound)
-                if case .unix(let path) = address { files.append((path, sockets[0].file)) }
+                if case .unix(let path, _) = address { files.append((path, sockets[0].file)) }
                 try Self.spread(sockets, over: loops, from: index, tls)
             }
         } catch {

@@ -3,21 +3,27 @@ public enum ListenAddress: Sendable, Equatable {
     /// A TCP port; `host` is an IPv4 or IPv6 literal (without brackets) or `localhost`, which is 127.0.0.1. Port 0
     /// lets the kernel choose. Clients speak TLS where it `isSecure`.
     case tcp(host: String, port: UInt16, isSecure: Bool = false)
-    /// A Unix socket at `path`, at most 107 bytes; only its owner may connect.
-    case unix(path: String)
+    /// A Unix socket at `path`, at most 107 bytes; only its owner may connect, unless `access` lets others.
+    case unix(path: String, access: SocketAccess = SocketAccess())
 
     /// The longest path that a Unix socket's address holds.
     static let longestPath = 107
 
-    /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:80`, `https://127.0.0.1:8443` or `unix:/path`.
+    /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:80`, `https://127.0.0.1:8443`, `unix:/path` or
+    /// `unix:/path?mode=0660&group=www`.
     ///
-    /// Throws: `ListenError` naming what is wrong with `text`. `check` shows whether the host is an address.
+    /// Throws: `ListenError` naming what is wrong with `text`. `check` shows whether the host is an address, and whether there
+    /// is such a group.
     public init(parsing text: String) throws(ListenError) {
         let unixPrefix = "unix:"
         if text.hasPrefix(unixPrefix) {
-            let path = String(text.dropFirst(unixPrefix.count))
+            let place = text.dropFirst(unixPrefix.count)
+            let path = place.prefix { $0 != "?" }
             guard !path.isEmpty else { throw ListenError("\(text): the path after unix: is missing") }
-            self = .unix(path: path)
+            let hasAccess = path.endIndex < place.endIndex
+            let access =
+                hasAccess ? try SocketAccess(parsing: place[path.endIndex...].dropFirst(), of: text) : SocketAccess()
+            self = .unix(path: String(path), access: access)
             return
         }
         guard !text.contains(where: { $0 == "," || $0.isWhitespace }) else {
@@ -54,18 +60,19 @@ public enum ListenAddress: Sendable, Equatable {
             guard SocketAddress(host: host, port: port) == nil else { return }
             let every = host == "*" ? "; every address is 0.0.0.0, or [::] for IPv6" : ""
             throw ListenError("\(url): \(host) is neither an IP address nor localhost\(every)")
-        case .unix(let path):
+        case .unix(let path, let access):
             guard !path.isEmpty, path.utf8.count <= Self.longestPath else {
                 throw ListenError("\(url): a socket's path has 1 to \(Self.longestPath) bytes")
             }
             guard !path.utf8.contains(0) else { throw ListenError("\(url): the path has a zero byte") }
+            _ = try access.groupID(for: url)
         }
     }
 
     /// The address as a client writes it: `http://127.0.0.1:8080`, `https://[::1]:8443` or `unix:/path`.
     public var url: String {
         switch self {
-        case .unix(let path): return "unix:\(path)"
+        case .unix(let path, _): return "unix:\(path)"
         case .tcp(let host, let port, let isSecure):
             let scheme = isSecure ? Self.securePrefix : "http://"
             return host.contains(":") ? "\(scheme)[\(host)]:\(port)" : "\(scheme)\(host):\(port)"

@@ -24,7 +24,7 @@ package struct ListeningSocket {
     {
         try address.check()
         switch address {
-        case .unix(let path): return [try openUnix(path, index: index)]
+        case .unix(let path, let access): return [try openUnix(path, access, index: index)]
         case .tcp(let host, var port, let isSecure):
             // Sockets that share a port would also share it with another server of the same user, so one that does not
             // share it tries the port first.
@@ -71,20 +71,23 @@ package struct ListeningSocket {
         return (descriptor, bound.port)
     }
 
-    /// Binds a Unix socket at `path`, for its owner alone, and listens.
+    /// Binds a Unix socket at `path`, for those who have `access`, and listens.
     ///
     /// - Parameter listen: the call that makes the bound socket listen, with its backlog; 0 where it does.
     /// - Throws: the reason with the address; then no file stays.
     static func openUnix(
-        _ path: String, index: Int, listen: (Int32, Int32) -> Int32 = Glibc.listen
+        _ path: String, _ access: SocketAccess = SocketAccess(), index: Int,
+        listen: (Int32, Int32) -> Int32 = Glibc.listen
     ) throws(ListenError) -> ListeningSocket {
         let name = "unix:\(path)"
+        let group = try access.groupID(for: name)
         try removeStale(path, name)
         let descriptor = try make(AF_UNIX, name)
-        // No client can connect before the socket listens, and from then on only its owner may.
+        // No client can connect before the socket listens, and from then on only those who may.
         var problem = unsafe withAddress(path) { address, length in unsafe bind(descriptor, address, length) }
         let file = problem == 0 ? FileIdentity(path, followsLink: false) : nil
-        if problem == 0, unsafe chmod(path, 0o600) != 0 { problem = errno }
+        if problem == 0, let group, unsafe lchown(path, uid_t.max, group) != 0 { problem = errno }
+        if problem == 0, unsafe chmod(path, access.mode) != 0 { problem = errno }
         if problem == 0, listen(descriptor, backlog) != 0 { problem = errno }
         guard problem == 0 else {
             remove(path, file)

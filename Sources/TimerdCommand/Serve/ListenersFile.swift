@@ -62,7 +62,7 @@ struct ListenersFile {
         return addresses.flatMap { bound in
             var address = bound.address
             // `--listen unix:@name` is a file of that name; a passed socket without a file has no other name.
-            if case .unix(let path) = address, !bound.hasNoFile { address = .unix(path: FileBytes.absolute(path)) }
+            if case .unix(let path, _) = address, !bound.hasNoFile { address = .unix(path: FileBytes.absolute(path)) }
             return Array("\(address.url)\(address.isSecure ? pin : "")\n".utf8)
         }
     }

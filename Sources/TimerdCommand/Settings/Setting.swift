@@ -59,7 +59,7 @@ struct Setting: Sendable {
 extension Setting {
     static let listen = Setting(
         flag: "listen", value: "address", initial: "127.0.0.1:8080", form: .list,
-        meaning: "A listener's address: 127.0.0.1:8080, https://[::1]:8443 or unix:/path; may repeat, port 0 picks one")
+        meaning: "A listener: 127.0.0.1:8080, https://[::1]:8443, unix:/path?mode=0660&group=www; may repeat, port 0 picks one")
     static let tlsCertificate = Setting(
         flag: "tls-certificate", value: "file", initial: nil,
         meaning: "The certificate of the https:// listeners and its chain, in PEM; read again when it changes")

@@ -13,6 +13,9 @@ struct ListenTests {
         ("https://127.0.0.1:8443", .tcp(host: "127.0.0.1", port: 8443, isSecure: true), true),
         ("https://[::]:1", .tcp(host: "::", port: 1, isSecure: true), false),
         ("unix:/run/a.sock", .unix(path: "/run/a.sock"), true),
+        ("unix:/a?mode=0660&group=www", .unix(path: "/a", access: SocketAccess(mode: 0o660, group: "www")), true),
+        ("unix:a?group=33", .unix(path: "a", access: SocketAccess(group: "33")), true),
+        ("unix:/a?mode=777", .unix(path: "/a", access: SocketAccess(mode: 0o777)), true),
     ])
     func `an address is read`(text: String, address: ListenAddress, isLoopback: Bool) throws {
         #expect(try ListenAddress(parsing: text) == address)
@@ -38,6 +41,8 @@ struct ListenTests {
         "https://127.0.0.1", "https://:8443", "http://127.0.0.1:80", "https://127.0.0.1:8443/",
         "", "8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "a:-1", ":80", "::1:80", "unix:", "a:+1",
         " 127.0.0.1:80", "127.0.0.1:80 ", "127.0.0.1 :80", "127.0.0.1:80,127.0.0.1:81", "127.0.0.1:80\n",
+        "unix:?mode=0660", "unix:/a?", "unix:/a?mode=", "unix:/a?mode=66", "unix:/a?mode=0888", "unix:/a?mode=4755",
+        "unix:/a?mode=0o660", "unix:/a?group=", "unix:/a?mode=0660&", "unix:/a?mode=0660&mode=0600", "unix:/a?user=www",
     ])
     func `what is no address is refused`(text: String) {
         #expect(throws: ListenError.self) { try ListenAddress(parsing: text) }
@@ -56,7 +61,7 @@ struct ListenTests {
     @Test(arguments: [
         ("*:80", "0.0.0.0"), ("example.com:80", "example.com is neither"), ("127.1:80", "neither an IP address"),
         ("[127.0.0.1:80", "neither an IP address"), ("unix:/" + String(repeating: "a", count: 107), "1 to 107 bytes"),
-        ("unix:/a\u{0}b", "zero byte"),
+        ("unix:/a\u{0}b", "zero byte"), ("unix:/a?group=no-such-group", "no group no-such-group"),
     ])
     func `an address that can't be bound is refused without a socket`(text: String, reason: String) throws {
         let address = try ListenAddress(parsing: text)
@@ -104,6 +109,20 @@ struct ListenTests {
 
     @Test func `a server without listeners is refused`() {
         #expect(throws: ListenError.self) { try TestServer([]) }
+    }
+
+    @Test func `a Unix socket has the mode and the group that its address names`() throws {
+        let directory = try TemporaryDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        let path = directory.file("server.sock")
+        // A process may give a file to its own groups without a privilege, and to any one with it.
+        let group = geteuid() == 0 ? 1 : getegid()
+        let server = try TestServer([try ListenAddress(parsing: "unix:\(path)?mode=0666&group=\(group)")])
+        #expect(server.server.boundAddresses[0].description == "unix:\(path)")
+        var status = stat()
+        #expect(unsafe lstat(path, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o666 && status.st_gid == group)
+        #expect(RawClient(path: path).get("/")?.text == "hello")
     }
 
     @Test func `a Unix socket is its owner's, replaces a stale one, and goes with the server`() throws {
