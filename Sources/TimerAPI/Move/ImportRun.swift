@@ -25,6 +25,8 @@ final class ImportRun {
     /// The progress of the import, as the log has it; nil before its first part.
     private var known: ImportProgress?
     private var linesBefore = 0
+    /// The floor of versions that the export's head names.
+    private var versionFloor: Int64 = 0
     /// Lines that were read and not checked or applied yet, and the next line to be read.
     private var items: [(line: Int, content: ImportLine)] = []
     private var next = 0
@@ -137,6 +139,7 @@ final class ImportRun {
                 return true
             }
             isCopy = known.isCopy
+            versionFloor = known.versionFloor
             linesBefore = known.linesBefore + (known.part == request.part ? 0 : known.lines)
         }
         phase = .check
@@ -274,6 +277,7 @@ final class ImportRun {
         progress.lines = done
         progress.linesBefore = linesBefore
         progress.begin = known?.begin ?? 0
+        progress.versionFloor = versionFloor
         progress.isWhole = isWhole
         progress.isLast = isLast
         progress.isCopy = isCopy
@@ -283,8 +287,8 @@ final class ImportRun {
 
     private func apply(_ content: ImportLine, since begin: Int64, _ turn: borrowing Turn) throws(ServiceError) {
         switch content {
-        case .head(_, let floor): try turn.raiseVersionFloor(floor)
-        case .end: break
+        case .head(_, let floor): versionFloor = floor
+        case .end: try turn.raiseVersionFloor(versionFloor)
         case .key(let key):
             guard let key, try turn.takeKey(key, request.policy, by: request.grantor) else {
                 counts.skipped += 1

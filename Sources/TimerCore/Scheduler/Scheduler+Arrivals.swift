@@ -36,7 +36,9 @@ extension Scheduler {
         redefine(slot, &definition)
         disarm(slot)
         if !held.isEmpty { held[slot] = nil }
-        take(slot, arrival, above: table[slot].version, .updated, now, &effects)
+        // A line that comes twice with one version is of one state.
+        let isSame = arrival.progress.version == table[slot].version
+        take(slot, arrival, above: table[slot].version - (isSame ? 1 : 0), .updated, now, &effects)
     }
 
     private mutating func take(

@@ -64,7 +64,7 @@ extension Scheduler {
         guard table.count < maximumTimers else { throw .timerLimit(maximumTimers) }
         Definition.setCreatedAt(now.wall, in: &definition)
         var progress = TimerProgress()
-        progress.version = max(versionFloor, lostVersions) + 1
+        progress.version = max(versionFloor, arrivingFloor, lostVersions) + 1
         progress.updatedAt = now.wall
         progress.edition = grid.shape?.edition ?? 0
         let slot = table.insert(key, definition: definition.span, progress: progress)

@@ -101,7 +101,7 @@ extension Scheduler {
     /// The highest version of any timer, deleted ones included, as far as it is known. Takes time in proportion to the
     /// number of timers.
     public var highestVersion: Int64 {
-        var highest = max(versionFloor, lostVersions)
+        var highest = max(versionFloor, arrivingFloor, lostVersions)
         for slot in 0..<SlotIndex(table.slotCount) where table[slot].inUse {
             highest = max(highest, table[slot].version)
         }

@@ -42,6 +42,9 @@ public struct Scheduler: ~Copyable {
     var deleted = DeletedTimers()
     /// The version above which new timers start, so that no version of an id ever repeats.
     public internal(set) var versionFloor: Int64 = 0
+    /// The highest version of timers that were deleted on the servers that imports under way come from: timers that are made
+    /// here start above it too, those that come keep their versions.
+    public var arrivingFloor: Int64 = 0
     /// The version up to which versions may have been given in changes that were lost: the next one of every timer
     /// lies above it.
     public internal(set) var lostVersions: Int64 = 0

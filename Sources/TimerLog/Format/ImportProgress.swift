@@ -21,6 +21,9 @@ public struct ImportProgress: Sendable, Equatable {
     /// Position of the import's first record; 0 for the position of this one. Timers whose newest definition is
     /// after it came with the import.
     public var begin: Int64 = 0
+    /// The highest version of a timer that was deleted where the export was made: timers that are made here get higher ones,
+    /// those of the export keep theirs.
+    public var versionFloor: Int64 = 0
     /// Wall milliseconds at which the progress was recorded.
     public var at: Int64
     /// The client whose request made the progress; nil where it is not known.
@@ -51,6 +54,11 @@ public struct ImportTable: Sendable {
     /// Returns the progress of the import of `export`; nil where none is known.
     public func progress(of export: Hash128) -> ImportProgress? { known[export] }
 
+    /// The highest version of timers that were deleted where exports were made whose imports go on.
+    public var versionFloor: Int64 {
+        known.values.lazy.filter { !($0.isWhole && $0.isLast) }.map(\.versionFloor).max() ?? 0
+    }
+
     /// The progress of every export that is remembered, oldest first.
     public var all: [ImportProgress] { known.values.sorted { $0.at < $1.at } }
 
@@ -69,13 +77,15 @@ public struct ImportTable: Sendable {
 ///            that bit the actor
 /// import     the record's instant; the export's id (16 bytes), the hash of the part (16 bytes), varints of the part,
 ///            of its lines that are done, of the lines before it and of the first record's position, a byte: see
-///            `ImportProgress`; with `importActorBit` of that byte the actor
+///            `ImportProgress`; with `importActorBit` of that byte the actor, with `floorBit` a varint of the floor of
+///            versions
 /// ```
 extension RecordCodec {
     private static let wholeBit: UInt8 = 1
     private static let lastBit: UInt8 = 2
     private static let copyBit: UInt8 = 4
     private static let importActorBit: UInt8 = 8
+    private static let floorBit: UInt8 = 16
     private static let drainedBit: UInt8 = 1
     private static let drainActorBit: UInt8 = 2
 
@@ -105,8 +115,9 @@ extension RecordCodec {
         ByteCoding.append(UInt64(progress.begin), to: &bytes)
         bytes.append(
             (progress.isWhole ? wholeBit : 0) | (progress.isLast ? lastBit : 0) | (progress.isCopy ? copyBit : 0)
-                | (progress.by == nil ? 0 : importActorBit))
+                | (progress.by == nil ? 0 : importActorBit) | (progress.versionFloor == 0 ? 0 : floorBit))
         if let actor = progress.by { append(actor, to: &bytes) }
+        if progress.versionFloor != 0 { ByteCoding.append(UInt64(progress.versionFloor), to: &bytes) }
         endFrame(start, &bytes)
     }
 
@@ -135,7 +146,7 @@ extension RecordCodec {
             lines < UInt64(ImportProgress.mostParts), let before = ByteCoding.read(bytes, &offset),
             before <= UInt64(Int64.max), let begin = ByteCoding.read(bytes, &offset),
             begin <= UInt64(record.position),
-            let bits = ByteCoding.readFixed(bytes, &offset, count: 1), bits < 16
+            let bits = ByteCoding.readFixed(bytes, &offset, count: 1), bits < 32
         else { return false }
         var progress = ImportProgress(export: export, part: Int(part), fingerprint: fingerprint, at: at)
         progress.lines = Int(lines)
@@ -147,6 +158,12 @@ extension RecordCodec {
         if UInt8(bits) & importActorBit != 0 {
             guard let name = readActor(bytes, &offset) else { return false }
             progress.by = actor(bytes, name)
+        }
+        if UInt8(bits) & floorBit != 0 {
+            guard let floor = ByteCoding.read(bytes, &offset), floor > 0, floor <= UInt64(Int64.max) else {
+                return false
+            }
+            progress.versionFloor = Int64(floor)
         }
         record.at = at
         record.content = .importProgress(progress)

@@ -31,7 +31,7 @@ extension Engine {
 
     /// Returns the version of a calendar's next change, or of a new calendar: above all that its name has had.
     func version(after calendar: NamedCalendar?) -> Int64 {
-        max(calendar?.version ?? scheduler.versionFloor, scheduler.lostVersions) + 1
+        max(calendar?.version ?? max(scheduler.versionFloor, scheduler.arrivingFloor), scheduler.lostVersions) + 1
     }
 
     /// Writes a calendar again whose record is in a row to be deleted, unless a later record replaces that one.

@@ -204,6 +204,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         isDrained = state.isDrained
         drainedBy = state.drainedBy
         imports = state.imports
+        scheduler.arrivingFloor = imports.versionFloor
         dueTallies = DueTallies()
         keys = state.keys
         publishKeys()

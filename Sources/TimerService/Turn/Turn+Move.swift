@@ -52,6 +52,7 @@ extension Turn {
         RecordCodec.append(progress, to: &engine.batch.records.open)
         if progress.begin == 0 { progress.begin = position }
         engine.imports.note(progress)
+        engine.scheduler.arrivingFloor = engine.imports.versionFloor
     }
 
     /// Raises the floor of versions to `floor`, so that new timers get versions above those of timers that were
@@ -64,7 +65,9 @@ extension Turn {
 
     /// The highest version that a deleted timer had, or that a lost change may have had.
     public var versionFloor: Int64 {
-        max(engine.scheduler.versionFloor, max(engine.scheduler.lostVersions, engine.lostVersions))
+        max(
+            engine.scheduler.versionFloor, engine.scheduler.arrivingFloor, engine.scheduler.lostVersions,
+            engine.lostVersions)
     }
 
     /// Whether the timer at `slot` came with the import that began at `begin`: it was made at `createdAt`, and the

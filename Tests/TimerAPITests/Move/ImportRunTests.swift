@@ -39,6 +39,28 @@ struct ImportRunTests {
         }.get()
     }
 
+    @Test func `a timer keeps its version, while new ones start above those that were deleted elsewhere`() throws {
+        let server = try WholeServer()
+        let at = "2026-11-25T19:11:51.903Z"
+        let head =
+            #"{"export":"\#(Self.export)","format":1,"eventId":"1928047231813818454","at":"\#(at)","drained":true,"#
+            + #""secrets":false,"versionFloor":50,"server":"0.1.0"}"#
+        let timer =
+            #"{"timer":{"id":"t","after":"1h"},"state":{"state":"running","version":3,"createdAt":"\#(at)","#
+            + #""updatedAt":"\#(at)","dueAt":"2026-11-25T20:11:51.904Z"}}"#
+        for (part, lines) in [[head, timer], [timer, #"{"end":true,"lines":3}"#]].enumerated() {
+            let target = "/v1/import?export=\(Self.export)&part=\(part)"
+            let answer = try server.ask(
+                "POST", target, lines.joined(separator: "\n"), type: "application/x-ndjson")
+            #expect(answer.status == 200, "\(answer.text)")
+            // A line that comes again with the same version changes nothing of it.
+            #expect(try server.timer("t")["version"] == "3")
+            #expect(try server.make(#"{"id":"new\#(part)","after":"1h"}"#)["version"] == "51")
+        }
+        #expect(try server.ask("DELETE", "/v1/timers/t").status == 204)
+        #expect(try server.make(#"{"id":"t","after":"1h"}"#)["version"] == "51")
+    }
+
     @Test func `a part that another request has begun to import meanwhile is in progress, not in conflict`() throws {
         let (first, second) = (try run(timers: 3), try run(timers: 3))
         #expect(try !step(second))

@@ -93,6 +93,21 @@ struct MoveRecordTests {
         #expect(found.begin == 1000)
     }
 
+    @Test(arguments: [0, 1, Int64.max]) func `an import keeps the floor of versions`(_ floor: Int64) throws {
+        var progress = ImportProgress(
+            export: Hash128(high: 1, low: 2), part: 7, fingerprint: Hash128(high: 3, low: 4), at: 5)
+        (progress.begin, progress.isCopy, progress.by, progress.versionFloor) = (9, true, .token, floor)
+        var bytes: [UInt8] = []
+        RecordCodec.append(progress, to: &bytes)
+        #expect(try record(bytes).content == .importProgress(progress))
+        var table = ImportTable()
+        table.note(progress)
+        #expect(table.versionFloor == floor)
+        (progress.isWhole, progress.isLast) = (true, true)
+        table.note(progress)
+        #expect(table.versionFloor == 0)
+    }
+
     @Test func `an export of which nothing came for the longest time is forgotten`() {
         var table = ImportTable()
         for number in 0...ImportTable.most {
