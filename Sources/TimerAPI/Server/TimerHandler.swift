@@ -355,7 +355,6 @@ package final class TimerHandler: LoopHandler {
         gatekeeper.tick()
         endWithoutAccess()
         streams.retryReads()
-        streams.endPolls(atDrain: context.service.isDrained)
         exports.cutSilent(now: now)
         expireWaiting(now: now)
         desk?.tick(now: now)

@@ -9,6 +9,8 @@ final class RowEvents {
     var row: LogRow { decoded.row }
     /// The row's events; its other records are left out.
     var events: [LogRecord] { decoded.events }
+    /// Whether the server is drained after the row; nil where the row does not say.
+    var isDrained: Bool? { decoded.isDrained }
     private var ndjson = Texts()
     private var sse = Texts()
 
@@ -45,6 +47,8 @@ final class EventRow: Sendable {
     let row: LogRow
     /// The row's events; its other records are left out.
     let events: [LogRecord]
+    /// Whether the server is drained after the row; nil where the row does not say.
+    let isDrained: Bool?
 
     /// Decodes a row.
     ///
@@ -54,11 +58,13 @@ final class EventRow: Sendable {
         var events: [LogRecord] = []
         // The header counts the records: a condensed row spans more positions than it has records.
         events.reserveCapacity(BatchHeader(row.data.span)?.records ?? 0)
+        var drain: Bool?
         try BatchRows.read(row) { record in
             if record.isEvent { events.append(record) }
+            if case .drain(let isDrained, _) = record.content { drain = isDrained }
             return true
         }
-        self.events = events
+        (self.events, isDrained) = (events, drain)
     }
 }
 

@@ -40,8 +40,9 @@ final class StreamTable {
     /// Whether the server stops. Streams that end for that do not unsubscribe, so that their clients get time to come
     /// back after the next start.
     var isDraining = false
-    /// Whether an operator had drained the server when that was looked at last.
+    /// Whether an operator has drained the server, after the rows up to `passed`; and what rows of the present pass say of that.
     private var isDrained = false
+    private var drains: [Bool] = []
     var beats: DueRing
     /// Streams that are due for a heartbeat.
     var beatsDue: [EventStream] = []
@@ -183,7 +184,8 @@ final class StreamTable {
     private func forget() {
         pass = nil
         recent.removeAll()
-        (queue, awaitingRows, failed, beatsDue, bounded, pollsToEnd) = (FIFO(), FIFO(), [], [], [], [])
+        (queue, awaitingRows, failed, beatsDue, bounded) = (FIFO(), FIFO(), [], [], [])
+        (pollsToEnd, drains) = ([], [])
     }
 
     /// Resets the table for its first stream: the rows that the feed has published count as passed.
@@ -191,6 +193,7 @@ final class StreamTable {
         forget()
         seen = StreamCursor(service.feed.head)
         passed = seen
+        isDrained = service.isDrained
     }
 
     /// Takes the pass one step further, or begins the next one. Returns false if there are no new rows.
@@ -201,6 +204,8 @@ final class StreamTable {
             self.pass = pass
         } else {
             passed = seen
+            for isDrained in drains { follow(isDrained: isDrained) }
+            drains = []
             if !bounded.isEmpty { endBounded() }
         }
         return true
@@ -218,6 +223,7 @@ final class StreamTable {
             case .row(let row):
                 guard let events = events(of: row, isNew: true) else { fallthrough }
                 rows.append(events)
+                if let isDrained = events.isDrained { drains.append(isDrained) }
                 bytes += row.data.count
                 seen = StreamCursor(row.last)
             case .gone:
@@ -247,6 +253,7 @@ final class StreamTable {
         }
         seen = StreamCursor(service.feed.head)
         passed = seen
+        follow(isDrained: service.isDrained)
     }
 
     /// Sends a stream its share of a portion. Returns whether the stream can go on.
@@ -307,13 +314,12 @@ extension StreamTable {
         if poll.mode == .inStep { finish(poll) } else { poll.isOverdue = true }
     }
 
-    /// Ends the polls that are open once an operator has drained the server, as no fire can follow: their clients may ask
-    /// the server that the timers move to. One that begins later waits for its timeout, or a client that repeats it
+    /// Ends the polls that are open once the row is passed that drains the server, and all fires before it: their clients may
+    /// ask the server that the timers move to. A poll that begins later waits for its timeout, or a client that repeats it
     /// would do so without a pause.
-    ///
-    /// - Parameter isDrained: whether the server is drained now.
-    func endPolls(atDrain isDrained: Bool) {
+    private func follow(isDrained: Bool) {
         defer { self.isDrained = isDrained }
+        // A drain is recorded again where its row is to be deleted.
         guard isDrained, !self.isDrained else { return }
         pollsToEnd = streams.values.filter(\.isPoll)
         inbox.wake()
