@@ -47,6 +47,19 @@ def test_changes_are_refused_and_reads_go_on(new_server):
     api.command("w", "kick").expect(200)
 
 
+def test_a_redrive_is_counted_and_not_made(new_server, receiver):
+    api = new_server().client
+    receiver.default = 500
+    hooked(api, receiver.url("/a"), "a")
+    api.command("a", "fire").expect(200)
+    event(api, "a", "deliveryDead")
+    drain(api)
+    counted = api.post("/v1/deliveries/redrive?dryRun=true", {"timer": "a"}).expect(200).json
+    assert counted == {"matched": 1, "changed": 1, "skipped": 0}
+    assert api.post("/v1/deliveries/redrive", {"timer": "a"}).problem(503, "drained")["outcome"] == "none"
+    undrain(api)
+
+
 def test_its_health_says_so_without_alarm(new_server):
     server = new_server()
     api = server.client

@@ -53,7 +53,7 @@ extension Turn {
     public func redrive(
         _ id: Int64, definition: [UInt8], isDry: Bool = false
     ) throws(ServiceError) -> RedriveVerdict {
-        try checkAvailable()
+        if !isDry { try checkAvailable() }
         guard var delivery = delivery(id) else { throw .refused(.notFound) }
         guard let next = DeliveryMachine.next(.redriven, in: delivery.state) else { return .notDead(delivery.state) }
         guard engine.scheduler.pendingDeliveries < engine.scheduler.deliveryBacklog else { return .full }

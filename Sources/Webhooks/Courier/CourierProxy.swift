@@ -32,13 +32,15 @@ struct CourierProxy {
 }
 
 extension HostPort {
-    /// The host as an address; nil where it is a name.
+    /// The host as an address, with a final dot or without; nil where it is a name.
     var literal: IPAddress? {
-        IPAddress(host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host)
+        IPAddress(host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : HostName.normalised(host))
     }
 
     /// Whether the host's addresses have to be looked up. libcurl knows those of `localhost` without a lookup.
-    var isLookedUp: Bool { literal == nil && host != "localhost" && !host.hasSuffix(".localhost") }
+    var isLookedUp: Bool {
+        (literal == nil || host.hasSuffix(".")) && host != "localhost" && !host.hasSuffix(".localhost")
+    }
 
     /// Returns the line that gives libcurl the host's addresses (CURLOPT_RESOLVE), for as long as it would keep
     /// addresses that it found itself.

@@ -107,7 +107,9 @@ struct CourierJudgeTests {
         #expect(try #require(proxy.requests.first).hasPrefix("POST http://example.invalid/a HTTP/1.1\r\n"))
     }
 
-    @Test(arguments: ["169.254.169.254", "2852039166", "0xa9.254.43518", "[::ffff:169.254.169.254]"])
+    @Test(arguments: [
+        "169.254.169.254", "2852039166", "0xa9.254.43518", "[::ffff:169.254.169.254]", "169.254.169.254.",
+    ])
     func `an address in the URL is judged before the proxy is asked`(host: String) {
         let proxy = receiver()
         let questions = Questions()
