@@ -125,7 +125,9 @@ public final class HTTPClient {
         }
         // A server that listens for TLS alone ends the connection of such a request.
         let isEnded = (code == .gotNothing || code == .receiveError) && !hasBegun
-        let hint = isEnded && !address.isSecure && address.socketPath == nil ? "; is its address https://…?" : ""
+        let hint =
+            isEnded && !address.isSecure && address.socketPath == nil
+            ? "; the server there has failed, or takes TLS alone; is its address https://…?" : ""
         return HTTPClientError(Self.kind(code), "\(address): \(reason)\(hint)")
     }
 

@@ -77,7 +77,7 @@ def shape(reply):
     ("POST", "/v1/timers", {"json": {"id": "tea", "after": "1h"}}), ("POST", "/v1/timers", {"body": b"{"}),
     ("POST", "/v1/timers/tea/resume", {}), ("POST", "/v1/timers/tea/pause", {}), ("PATCH", "/v1/timers/tea", {"json": {}}),
     ("PATCH", "/v1/timers", {}), ("DELETE", "/v1/timers/tea", {"headers": {"If-Match": '"v999"'}}),
-    ("GET", "/v1/timers/tea", {"headers": {"If-None-Match": '"v1"'}}), ("GET", "/v1/events?since=none", {}), ("HEAD", "/v1/events?since=0", {}),
+    ("GET", "/v1/timers/tea", {"headers": {"If-None-Match": "*"}}), ("GET", "/v1/events?since=none", {}), ("HEAD", "/v1/events?since=0", {}),
     ("HEAD", "/v1/timers/tea/wait", {}), ("GET", "/v1/timers/none/wait", {}), ("GET", "/v1/deliveries", {}), ("GET", "/nowhere", {}),
     ("POST", "/v1/schedules/preview", {"json": {"at": "2030-01-01T00:00:00Z"}}), ("OPTIONS", "/v1/timers", {}), ("BREW", "/v1/timers", {}),
     ("POST", "/v1/timers/batch", {"body": b'{"id":"tea","after":"1h"}\n{"command":"kick","id":"tea"}\n'}),
@@ -89,6 +89,14 @@ def test_the_answer_is_word_for_word_that_of_the_owner(both, method, path, optio
     direct, forwarded = (server.client.request(method, path, **options) for server in both)
     assert shape(direct) == shape(forwarded)
     assert forwarded.headers["Request-Id"]
+
+
+def test_304_has_the_length_of_the_content_that_is_not_sent(both):
+    owner, entry = both
+    owner.client.put("/v1/timers/idle", {"after": "1h", "start": "manual"})
+    whole = entry.client.get("/v1/timers/idle").expect(200)
+    unchanged = entry.client.get("/v1/timers/idle", headers={"If-None-Match": whole.etag}).expect(304)
+    assert unchanged.headers["Content-Length"] == whole.headers["Content-Length"] != "0"
 
 
 def test_the_clients_request_id_travels(both):

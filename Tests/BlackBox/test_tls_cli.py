@@ -94,7 +94,7 @@ def test_a_server_without_tls_is_told(new_server):
 
 def test_a_server_with_tls_alone_is_told(tls):
     said = untrusted(f"http://127.0.0.1:{tls.port}")
-    assert said.endswith("; is its address https://…?\n"), said
+    assert said.endswith("or takes TLS alone; is its address https://…?\n"), said
 
 
 def test_a_server_that_resets_the_handshake_is_told():

@@ -185,7 +185,7 @@ final class BatchRun {
     ) throws(Problem) {
         for member in document.children(of: document.root)
         where !names.contains(String(decoding: document.keyBytes(member), as: UTF8.self)) {
-            throw Problem(noField: member, of: line, document)
+            throw Problem(noField: member, of: line, document, among: names.sorted())
         }
     }
 

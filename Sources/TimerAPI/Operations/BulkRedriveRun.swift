@@ -28,7 +28,7 @@ final class BulkRedriveRun {
                 timer = timerID.map { TimerKey(id: $0.span, siphash: siphash) }
             case "labels":
                 labels = try FieldReader(document, field).labelList()
-            default: throw Problem(noField: field, of: "a selector", document)
+            default: throw Problem(noField: field, of: "a selector", document, among: ["timer", "labels"])
             }
         }
         guard timer != nil || !labels.isEmpty else {

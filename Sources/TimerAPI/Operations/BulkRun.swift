@@ -25,7 +25,7 @@ final class BulkRun {
             case "labels": labels = try FieldReader(document, field).labelList()
             case "states": states = try Self.states(document, field)
             case let name where action.owns(name): break
-            default: throw Problem(noField: field, of: "a selector", document)
+            default: throw Problem(noField: field, of: "a selector", document, among: ["labels", "states"])
             }
         }
         guard !labels.isEmpty || !states.isEmpty else {

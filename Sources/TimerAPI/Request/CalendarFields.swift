@@ -50,7 +50,7 @@ package struct CalendarFields {
                     throw value.invalid("the body's name is not the path's")
                 }
             case "version", "updatedAt": break
-            default: throw Problem(noField: field, of: "a calendar", document)
+            default: throw Problem(noField: field, of: "a calendar", document, among: ["timeZone", "week", "dates"])
             }
             member = document.next(field)
         }

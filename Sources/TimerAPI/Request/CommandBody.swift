@@ -19,7 +19,7 @@ enum CommandBody {
             case "after": after = try reader.duration(isInDays: &isInDays)
             case "at": at = try reader.instant()
             case _ where ignored.contains(name): break
-            default: throw Problem(noField: field, of: "a reschedule", document)
+            default: throw Problem(noField: field, of: "a reschedule", document, among: ["after", "at"])
             }
         }
         switch (after, at) {
@@ -35,7 +35,7 @@ enum CommandBody {
             throw Problem(.invalidRequest, "the body must be empty or {}", pointer: "")
         }
         if let member = document.firstChild(document.root) {
-            throw Problem(noField: member, of: "this command", document)
+            throw Problem(noField: member, of: "this command", document, among: [])
         }
     }
 }

@@ -206,11 +206,15 @@ extension Problem {
     /// Makes the problem with a member that `owner` does not have.
     ///
     /// - Parameter names: the members that `owner` has; one that differs in case or signs alone is suggested.
-    init(noField field: JSONNode, of owner: String, _ document: JSONDocument, among names: [String] = []) {
+    init(noField field: JSONNode, of owner: String, _ document: JSONDocument, among names: [String]) {
         func letters(_ name: String) -> String { name.lowercased().filter { $0 != "_" && $0 != "-" } }
         let name = String(decoding: document.keyBytes(field), as: UTF8.self)
-        let given = letters(name)
+        // A long name would be compared for nothing.
+        let given = name.utf8.count <= Self.mostLetters ? letters(name) : ""
         let meant = names.first { letters($0) == given }.map { ": did you mean `\($0)`?" } ?? ""
         self.init(.unknownField, "\(owner) has no field `\(name)`\(meant)", pointer: document.pointer(to: field))
     }
+
+    /// More bytes than any field's name has.
+    private static let mostLetters = 32
 }

@@ -9,7 +9,7 @@ extension Engine {
         /// The end of the turn.
         case atOnce
         /// The end of the turn if the records at hand answer a request, or are `bytesWithoutAnswer`; else the caller's
-        /// `TimerService.commit`, so that a request of several turns needs one append.
+        /// `TimerService.commit`, so that a request of several turns needs few appends, mostly one.
         case forAnswers
         /// The caller's `TimerService.commit`.
         case byCaller

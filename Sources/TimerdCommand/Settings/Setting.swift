@@ -59,7 +59,9 @@ struct Setting: Sendable {
 extension Setting {
     static let listen = Setting(
         flag: "listen", value: "address", initial: "127.0.0.1:8080", form: .list,
-        meaning: "A listener: 127.0.0.1:8080, https://[::1]:8443, unix:/path?mode=0660&group=www; may repeat, port 0 picks one")
+        meaning:
+            "A listener: 127.0.0.1:8080, https://[::1]:8443, unix:/path?mode=0660&group=www; may repeat, port 0 picks one"
+    )
     static let tlsCertificate = Setting(
         flag: "tls-certificate", value: "file", initial: nil,
         meaning: "The certificate of the https:// listeners and its chain, in PEM; read again when it changes")
@@ -79,7 +81,8 @@ extension Setting {
         flag: "migrate", value: "true|false", initial: "false", form: .yesNo,
         meaning: "Make PostgreSQL's tables at start, or bring them to this version, as timerd store migrate does")
     static let clusterURL = Setting(
-        flag: "cluster-url", value: "url", initial: nil, derived: "its first listener",
+        flag: "cluster-url", value: "url", initial: nil,
+        derived: "the first listener of a server that shares a database",
         meaning: "The URL of this server, which the others give to their clients")
     static let clusterListen = Setting(
         flag: "cluster-listen", value: "address", initial: nil,
@@ -99,7 +102,7 @@ extension Setting {
     )
     static let ioThreads = Setting(
         flag: "io-threads", value: "n", initial: nil,
-        derived: "one fewer than the processors it may use; with TLS as many", form: .number,
+        derived: "one fewer than the processors of the server; with TLS as many", form: .number,
         meaning: "Threads that serve connections")
     static let maxTimers = Setting(
         flag: "max-timers", value: "n", initial: "20000000", form: .number,

@@ -84,6 +84,15 @@ import TimerCore
         }
     }
 
+    @Test func `304 is followed by the next answer, without the content whose length it says`() throws {
+        try server.make("t", in: .suspended)
+        let client = RawClient(port: try server.port)
+        client.send("GET /v1/timers/t HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: *\r\n\r\n")
+        client.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        #expect(client.answer()?.status == 304)
+        #expect(client.answer()?.text == #"{"status":"ok"}"#)
+    }
+
     @Test func `the event id is where a stream can begin`() throws {
         try server.make("t", in: .running)
         for path in ["/v1/timers/t", "/v1/timers"] {

@@ -84,6 +84,8 @@ struct CalendarBodyTests {
     @Test func `a field that there is not is refused, and a zone is named that may be meant`() throws {
         let field = try Self.refusal(#"{"timeZone":"UTC",\#(Self.week),"holidays":{}}"#)
         #expect(field?.kind == .unknownField && field?.pointer == "/holidays")
+        let meant = try Self.refusal(#"{"timezone":"UTC",\#(Self.week)}"#)
+        #expect(meant?.detail == "a calendar has no field `timezone`: did you mean `timeZone`?")
         #expect(try Self.refusal(#"{"timeZone":"utc",\#(Self.week)}"#)?.detail.contains("did you mean UTC") == true)
     }
 
