@@ -3,8 +3,9 @@
 # nothing may run beside. Of the Swift tests only the end is shown, or all at last if one failed. They are two processes, as a
 # process has a thread a core, which a test that waits for a socket holds: those that wait, and those that compute.
 #
-# A black-box test that fails beside the others runs once more, alone. If it passes then, the run is green, and the last lines
-# name it; its first output is in .build/black-box.txt. More than MAY_REPEAT such tests, or one that fails twice, fail the run.
+# A black-box test, or a suite of Swift tests, that fails beside the others runs once more, alone. If it passes then, the run is
+# green, and the last lines name it; the first output of black-box tests is in .build/black-box.txt, and the failures of Swift
+# tests are shown. More than MAY_REPEAT such tests or suites, or one that fails twice, fail the run.
 #
 # BUILD has the arguments of `swift build` for what is tested; without it, a build of all tests in debug.
 #
@@ -32,7 +33,7 @@ unset PYTHONDONTWRITEBYTECODE
 said=$(mktemp -d)
 readonly said
 declare -A running=()
-failed=() passed_only_alone=()
+failed=() suites=() passed_only_alone=()
 clean() {
     for process in "${running[@]}"; do kill -- "-$process" 2>/dev/null || true; done
     rm -rf "$said"
@@ -49,6 +50,9 @@ begin() {
 
 # As begin, and what it says is kept.
 begin_quietly() { begin "$@" >"$said/$1" 2>&1; }
+
+# As begin_quietly, for Swift tests; their results are kept too: begin_swift NAME ARGUMENT…
+begin_swift() { begin_quietly "$1" "${SWIFT_TESTS[@]}" --xunit-output "$said/$1.xml" "${@:2}"; }
 
 # As begin, and what it says is both shown and kept in a file: begin_recorded NAME FILE COMMAND…
 begin_recorded() { begin "$1" bash -o pipefail -c '"$@" 2>&1 | tee "$0"' "${@:2}"; }
@@ -71,6 +75,41 @@ finish() {
     fi
 }
 
+# Shows the failures among what Swift tests said: they stand among thousands of lines, and often the last lines of a run are
+# all that is kept of it.
+show_failures() { grep -aE '^✘' "$said/$1" | head -n 40 | cut -c -1000 || true; }
+
+# Waits for Swift tests, and adds the suites that failed to `suites`.
+finish_swift() {
+    local status
+    local -a found=()
+    wait_for "$1"
+    # 1: tests failed. Anything else is a crash or a hang.
+    ((status != 1)) || mapfile -t found < <(awk -F '"' '/<testcase /{suite = $2} /<failure /{print suite}' "$said/$1.xml" | sort -u)
+    if ((status == 0)); then
+        printf '%s: %s\n' "$1" "$(tail -n 1 "$said/$1")"
+    elif ((${#found[@]} == 0 || ${#found[@]} > MAY_REPEAT)); then
+        failed+=("$1")
+    else
+        part "$1: failed"
+        show_failures "$1"
+        suites+=("${found[@]}")
+    fi
+}
+
+# Runs the suites of Swift tests that failed once more, alone.
+repeat_suites() {
+    ((${#suites[@]} > 0)) || return 0
+    part 'suites of Swift tests that failed, once more and alone'
+    local filter
+    filter=$(printf '|%s' "${suites[@]}")
+    if "${SWIFT_TESTS[@]}" --filter "^(${filter:1})/"; then
+        passed_only_alone+=("${suites[@]}")
+    else
+        failed+=('Swift tests, also alone')
+    fi
+}
+
 # Waits for the black-box tests, and runs once more, alone, what failed among them.
 finish_black_box() {
     local status
@@ -86,7 +125,7 @@ finish_black_box() {
     fi
     part 'black-box tests that failed, once more and alone'
     if .venv/bin/pytest -q "${tests[@]/#/Tests/BlackBox/}"; then
-        passed_only_alone=("${tests[@]}")
+        passed_only_alone+=("${tests[@]}")
     else
         failed+=('black-box tests, also alone')
     fi
@@ -98,7 +137,10 @@ stop_if_failed() {
     for name in "${failed[@]}"; do
         [[ ! -e $said/$name ]] || { part "$name"; cat "$said/$name"; }
     done
-    printf '\n== failed: %s\n' "${failed[@]}"
+    for name in "${failed[@]}"; do
+        printf '\n== failed: %s\n' "$name"
+        [[ ! -e $said/$name ]] || show_failures "$name"
+    done
     exit 1
 }
 
@@ -113,14 +155,15 @@ part 'Swift tests that end processes of their own'
 part "Swift tests beside black-box tests, $WORKERS of these at once"
 # A process takes half a minute to make requests of openapi.yaml, so one does it for all operations.
 begin_quietly 'openapi.yaml' env "TIMERD_TEST_EXAMPLES=$EXAMPLES" .venv/bin/pytest -q --timeout 300 Tests/BlackBox/test_openapi.py
-begin_quietly 'Swift tests that wait' "${SWIFT_TESTS[@]}" --skip "\.($exit_tests)/" --filter "^($WAITING)\."
-begin_quietly 'Swift tests that compute' "${SWIFT_TESTS[@]}" --skip "\.($exit_tests)/" --skip "^($WAITING)\."
+begin_swift 'Swift tests that wait' --skip "\.($exit_tests)/" --filter "^($WAITING)\."
+begin_swift 'Swift tests that compute' --skip "\.($exit_tests)/" --skip "^($WAITING)\."
 begin_recorded 'black-box tests' "$FIRST_OUTPUT" .venv/bin/pytest -q Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py \
     --ignore Tests/BlackBox/test_openapi.py -m "not alone and $chosen" -n "$WORKERS" --dist loadgroup -o "cache_dir=$said/cache"
 finish 'openapi.yaml'
-finish 'Swift tests that wait'
-finish 'Swift tests that compute'
+finish_swift 'Swift tests that wait'
+finish_swift 'Swift tests that compute'
 finish_black_box
+repeat_suites
 stop_if_failed
 part 'black-box tests that nothing may run beside'
 mapfile -t alone < <(grep -l 'pytest.mark.alone' Tests/BlackBox/test_*.py)
