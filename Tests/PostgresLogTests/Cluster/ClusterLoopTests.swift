@@ -8,13 +8,13 @@ import TimerLog
 
 /// Nodes of a cluster, each with its threads, on one PostgreSQL.
 struct ClusterLoopTests {
-    /// Timing by which a node is ended after 30 reads of another one without a beat of its own, whatever time they
-    /// take: half a second, and longer on a machine that is slow to both.
+    /// Timing by which a node is ended after 150 reads of another one without a beat of its own, whatever time they
+    /// take: three seconds, and longer on a machine that is slow to both.
     private static let quick = {
         var timing = MembershipTiming()
         timing.beatInterval = 20_000_000
         timing.widestGap = 1_000_000
-        timing.silence = 30_000_000
+        timing.silence = 150_000_000
         return timing
     }()
 

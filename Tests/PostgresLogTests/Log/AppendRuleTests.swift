@@ -8,14 +8,6 @@ import TimerLog
 /// The promises of an append: rows that are called durable are committed, rows that are called absent never come, and
 /// nothing else is written by a process that does not own the log.
 struct AppendRuleTests {
-    /// Timeouts that end statements soon.
-    private static var hasty: PostgresTimeouts {
-        var timeouts = PostgresTimeouts()
-        timeouts.statement = 1_000_000_000
-        timeouts.lock = 100_000_000
-        return timeouts
-    }
-
     private func kind(_ outcome: AppendOutcome) -> StoreError.Kind? {
         switch outcome {
         case .absent(let error), .unknown(let error), .diverged(let error): error.kind
@@ -68,7 +60,7 @@ struct AppendRuleTests {
         throws
     {
         let cluster = try ownCluster()
-        let store = try cluster.store(7, Self.hasty)
+        let store = try cluster.store(7, .hasty)
         let first = batch()
         #expect(store.append(first) == .durable)
         let admin = try cluster.connect()
@@ -149,9 +141,7 @@ struct AppendRuleTests {
 
     @Test func `an append that finds its key taken is refused, and says where the log ends`() throws {
         let cluster = try Cluster(ownDatabase: true)
-        var timeouts = PostgresTimeouts()
-        timeouts.statement = timeouts.vacuum
-        let store = try cluster.store(7, timeouts)
+        let store = try cluster.store()
         let other = try cluster.connect()
         try other.execute("BEGIN")
         try other.execute("INSERT INTO timerd_log VALUES (0, 2, 2, 0, '')")
@@ -172,7 +162,7 @@ struct AppendRuleTests {
         let proxy = try CuttingProxy(to: cluster.server)
         defer { proxy.stop() }
         let via = try PostgresAddress(cluster.text.replacing(cluster.server.folder, with: proxy.folder))
-        let store = try cluster.store(7, Self.hasty, via: via)
+        let store = try cluster.store(7, .hasty, via: via)
         let first = batch()
         #expect(store.append(first) == .durable)
         proxy.reset()
@@ -233,7 +223,7 @@ struct AppendRuleTests {
         let proxy = try CuttingProxy(to: cluster.server)
         defer { proxy.stop() }
         let via = try PostgresAddress(cluster.text.replacing(cluster.server.folder, with: proxy.folder))
-        let store = try cluster.store(7, Self.hasty, via: via)
+        let store = try cluster.store(7, .hasty, via: via)
         let first = batch()
         #expect(store.append(first) == .durable)
         proxy.plan(.toClient, after: 1)
@@ -251,9 +241,7 @@ struct AppendRuleTests {
 
     @Test func `an append that ends after its log was taken again changes nothing of the log that is open`() throws {
         let cluster = try Cluster(ownDatabase: true)
-        var timeouts = PostgresTimeouts()
-        timeouts.statement = timeouts.vacuum
-        let store = try cluster.store(7, timeouts)
+        let store = try cluster.store()
         let first = batch()
         #expect(store.append(first) == .durable)
         let other = try cluster.connect()

@@ -136,9 +136,7 @@ struct CutTests {
 
     @Test func `a server that stands still is given up in time`() throws {
         let cluster = try ownCluster()
-        var timeouts = PostgresTimeouts()
-        (timeouts.statement, timeouts.connect) = (1_500_000_000, 1_500_000_000)
-        let store = try cluster.store(7, timeouts)
+        let store = try cluster.store(7, .hasty)
         let first = batch()
         #expect(store.append(first) == .durable)
         let rows = batch(after: first[0].last)

@@ -57,9 +57,7 @@ struct PostgresFaultTests {
 
     @Test func `a lock that somebody holds delays appends, and ends them in time`() throws {
         let cluster = try Cluster()
-        var timeouts = PostgresTimeouts()
-        timeouts.statement = 1_000_000_000
-        let store = try cluster.store(7, timeouts)
+        let store = try cluster.store(7, .hasty)
         #expect(store.append(batch()) == .durable)
         let other = try cluster.connect()
         try other.execute("BEGIN; LOCK TABLE timerd_log IN ACCESS EXCLUSIVE MODE")
@@ -100,7 +98,7 @@ struct PostgresFaultTests {
 
     @Test func `a read that hangs is interrupted, and the next goes on`() throws {
         let cluster = try Cluster(ownDatabase: true)
-        var timeouts = PostgresTimeouts()
+        var timeouts = PostgresTimeouts.patient
         timeouts.page = timeouts.vacuum
         let store = try cluster.store(7, timeouts)
         let written = batch(count: 3)

@@ -63,13 +63,31 @@ final class Cluster: Sendable {
 
     /// A store whose session owns the log, open.
     func store(
-        _ session: Int64 = 7, _ timeouts: PostgresTimeouts = PostgresTimeouts(), via: PostgresAddress? = nil
+        _ session: Int64 = 7, _ timeouts: PostgresTimeouts = .patient, via: PostgresAddress? = nil
     ) throws -> PostgresLogStore {
         try give(to: session)
         let store = try PostgresLogStore(via ?? address, session: session, timeouts)
         _ = try store.open()
         return store
     }
+}
+
+extension PostgresTimeouts {
+    /// Limits that no test reaches, however long the disk takes for a commit.
+    static let patient = {
+        var timeouts = PostgresTimeouts()
+        (timeouts.connect, timeouts.statement) = (Patience.nanoseconds, Patience.nanoseconds)
+        return timeouts
+    }()
+
+    /// Limits for a test that reaches them. Its other statements have to keep within them too, so they are not the least that
+    /// would do.
+    static let hasty = {
+        var timeouts = PostgresTimeouts()
+        (timeouts.connect, timeouts.statement) = (3_000_000_000, 3_000_000_000)
+        timeouts.lock = 100_000_000
+        return timeouts
+    }()
 }
 
 /// `count` rows of `width` records each after the position `after`, with room before the first.

@@ -13,7 +13,7 @@ struct ExportReaderTests {
         let server = ScriptedServer([.answerAndClose(answer)])
         defer { server.stop() }
         let service = try ServiceClient(
-            server: server.address, token: nil, ca: nil, Environment([:]), timeoutMs: 10_000)
+            server: server.address, token: nil, ca: nil, Environment([:]), timeoutMs: Patience.milliseconds)
         do throws(Failure) { return .success(try ExportReader(service, "/v1/export").run(take)) } catch {
             return .failure(error)
         }
