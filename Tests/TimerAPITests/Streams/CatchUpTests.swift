@@ -57,10 +57,16 @@ struct CatchUpTests {
         }
     }
 
-    /// A client that has asked for the whole history, and has read nothing until the server sends nothing more.
-    private func pausedClient(_ server: WholeServer) throws -> RawClient {
+    /// A client that has asked for the whole history.
+    private func client(_ server: WholeServer) throws -> RawClient {
         let client = RawClient(port: try server.port)
         client.send("GET /v1/events?follow=false&since=0 HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        return client
+    }
+
+    /// As `client`, one that has read nothing until the server sends nothing more.
+    private func pausedClient(_ server: WholeServer) throws -> RawClient {
+        let client = try client(server)
         var last = 0
         try eventually("nothing more comes") {
             defer { last = waiting(client) }
@@ -81,5 +87,13 @@ struct CatchUpTests {
         let before = store.readCount
         #expect(eventCount(try pausedClient(server)) == 8000)
         #expect(store.readCount - before == rows)
+    }
+
+    @Test func `clients that pause leave their places in the store to one that reads`() throws {
+        let server = try server(store())
+        // As many as may have rows from the store at once.
+        let paused = try (0..<16).map { _ in try pausedClient(server) }
+        #expect(eventCount(try client(server)) == 8000)
+        for client in paused { client.reset() }
     }
 }
