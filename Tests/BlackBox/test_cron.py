@@ -33,6 +33,7 @@ def test_a_local_time_that_the_clock_skips_fires_at_the_end_of_the_gap(api):
     ({"cron": "61 * * * *"}, "/cron", "minute"),
     ({"cron": "@daily", "timeZone": "europe/berlin"}, "/timeZone", "did you mean Europe/Berlin"),
     ({"cron": "@daily", "timeZone": "../../etc/passwd"}, "/timeZone", "there is no time zone"),
+    ({"cron": "@daily", "timeZone": "localtime"}, "/timeZone", "differs from machine to machine"),
 ])
 def test_what_can_not_be_is_pointed_at(api, name, fields, pointer, told):
     problem = refused(api, name, fields)

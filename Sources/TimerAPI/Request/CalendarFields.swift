@@ -59,7 +59,7 @@ package struct CalendarFields {
             throw missing("week", "a calendar needs a `week`, such as {\"mon-fri\": [\"09:00-17:00\"]}")
         }
         let definition = try definition(zone, week: entries(week), dates: dates.map(entries) ?? [])
-        guard zones.zone(named: zone) != nil else { throw missing("timeZone", UnknownZone(zone, in: zones).message) }
+        guard zones.offers(zone) else { throw missing("timeZone", UnknownZone(zone, in: zones).message) }
         return CalendarContent(
             definition, week: document.compact(week), dates: dates.map(document.compact) ?? Array("{}".utf8))
     }

@@ -226,7 +226,7 @@ struct ScheduleFields {
     }
 
     private func requireZone(_ zone: [UInt8], _ zones: any ZoneSource) throws(Problem) {
-        guard zones.zone(named: zone) == nil else { return }
+        guard !zones.offers(zone) else { return }
         throw Problem(.invalidSchedule, UnknownZone(zone, in: zones).message, pointer: "/timeZone")
     }
 

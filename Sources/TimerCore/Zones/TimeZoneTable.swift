@@ -141,6 +141,11 @@ public protocol ZoneSource: Sendable {
     func zone(named name: [UInt8]) -> TimeZoneTable?
 }
 
+extension ZoneSource {
+    /// Whether a client may name that zone: the source has it, and it is the same on every machine.
+    public func offers(_ name: [UInt8]) -> Bool { !UnknownZone.isOfMachine(name) && zone(named: name) != nil }
+}
+
 /// A source that knows UTC and no other zone.
 public struct UTCOnly: ZoneSource {
     /// Makes the source.

@@ -12,12 +12,20 @@ public struct UnknownZone: Error, Sendable, Equatable {
         message = "there is no time zone `\(text)`" + (Self.advice(name, zones).map { "; \($0)" } ?? "")
     }
 
+    /// Whether the name leads to the zone that a machine is set to, which another server that takes over may not be.
+    static func isOfMachine(_ name: [UInt8]) -> Bool {
+        ["localtime", "posixrules"].contains { name.elementsEqual($0.utf8) }
+    }
+
     /// The most bytes of a name that is looked at; longer ones are no zone's.
     private static let nameLimit = 64
 
     private static func advice(_ name: [UInt8], _ zones: any ZoneSource) -> String? {
         guard (1...nameLimit).contains(name.count) else { return nil }
         let text = String(decoding: name, as: UTF8.self)
+        if isOfMachine(name) {
+            return "it differs from machine to machine: name the zone itself, such as Europe/Berlin"
+        }
         if let meant = ZoneSpelling.candidates(text).first(where: { zones.zone(named: Array($0.utf8)) != nil }) {
             return "did you mean \(meant)"
         }

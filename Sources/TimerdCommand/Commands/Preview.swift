@@ -50,7 +50,7 @@ struct Preview: ParsableCommand {
             throw Failure(.usage, "--count \(count): expected 1 to \(Self.mostFires)")
         }
         let zones = HostZones.source()
-        guard let zone = zones.zone(named: Array(timeZone.utf8)) else {
+        guard zones.offers(Array(timeZone.utf8)), let zone = zones.zone(named: Array(timeZone.utf8)) else {
             throw Failure(.usage, "--time-zone: \(UnknownZone(Array(timeZone.utf8), in: zones).message)")
         }
         let fires = try fires(zones)

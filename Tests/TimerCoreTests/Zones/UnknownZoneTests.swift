@@ -8,7 +8,7 @@ struct UnknownZoneTests {
     private struct Zones: ZoneSource {
         let names: Set = [
             "Europe/Berlin", "America/New_York", "America/Port-au-Prince", "Africa/Dar_es_Salaam", "Etc/GMT+5", "UTC",
-            "CET",
+            "CET", "localtime", "posixrules",
             "US/Eastern", "Antarctica/McMurdo", "America/Argentina/Buenos_Aires", "Australia/NSW",
         ]
 
@@ -20,7 +20,7 @@ struct UnknownZoneTests {
     private func message(_ name: String) -> String { UnknownZone(Array(name.utf8), in: Zones()).message }
 
     @Test func `every name of the source is found in another case`() {
-        for name in Zones().names {
+        for name in Zones().names where !UnknownZone.isOfMachine(Array(name.utf8)) {
             for wrong in [name.lowercased(), name.uppercased()] where wrong != name {
                 #expect(message(wrong) == "there is no time zone `\(wrong)`; did you mean \(name)")
             }
@@ -50,6 +50,14 @@ struct UnknownZoneTests {
     func `an offset is told what a zone is`(name: String, rest: String) {
         let advice = "zones have IANA names, such as Europe/Berlin, and follow summer time, which an offset does not"
         #expect(message(name) == "there is no time zone `\(name)`; \(advice)\(rest)")
+    }
+
+    @Test(arguments: ["localtime", "posixrules"])
+    func `the zone of a machine can't be named`(name: String) {
+        #expect(!Zones().offers(Array(name.utf8)) && Zones().offers(Array("Europe/Berlin".utf8)))
+        #expect(
+            message(name).hasSuffix("; it differs from machine to machine: name the zone itself, such as Europe/Berlin")
+        )
     }
 
     @Test(arguments: ["", "Mars/Olympus", "Europe/Pariss", "/", "+", "+24", "+1:2", "UTC+", "+02:60", "+123456", "a.b"])
