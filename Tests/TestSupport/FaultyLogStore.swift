@@ -24,7 +24,7 @@ package final class FaultyLogStore: LogStore {
         var failingOpens = 0
         var failingReads = 0
         var rowsBeforeFailure = 0
-        var read = 0
+        var read: [String: Int] = [:]
         var isInDoubt = false
         var unseen: (rows: [LogRow], expecting: Int64, epoch: Int64)?
         var appended = 0
@@ -53,7 +53,9 @@ package final class FaultyLogStore: LogStore {
     /// The number of appends that were asked for, failed ones included.
     package var appendCount: Int { state.withLock { $0.appended } }
     /// The number of rows that readers returned, without rows read singly.
-    package var readCount: Int { state.withLock { $0.read } }
+    package var readCount: Int { state.withLock { $0.read.values.reduce(0, +) } }
+    /// Of those the number that was returned to the threads of that name, without rows read singly.
+    package func readCount(by thread: String) -> Int { state.withLock { $0.read[thread, default: 0] } }
     /// The number of opens that were asked for, failed ones included.
     package var openCount: Int { state.withLock { $0.opened } }
 
@@ -128,9 +130,10 @@ package final class FaultyLogStore: LogStore {
 
         func read(from position: Int64, _ body: (LogRow) -> Bool) throws(StoreError) {
             var rest = store.takeReadFailure()
+            let thread = threadName
             if rest == 0 { throw FaultyLogStore.failure }
             try inner.read(from: position) { row in
-                store.state.withLock { $0.read += 1 }
+                store.state.withLock { $0.read[thread, default: 0] += 1 }
                 rest? -= 1
                 return body(row) && rest != 0
             }

@@ -26,6 +26,9 @@ public struct APIConfiguration: Sendable {
     public var idleMilliseconds: Int64 = 75_000
     /// Milliseconds between two heartbeats on a stream.
     public var heartbeatMilliseconds: Int64 = 15_000
+    /// Nanoseconds between two commits of a loop that is busy without a pause: most batches are carried out in less, and need a
+    /// single append.
+    package var commitInterval: Int64 = 20_000_000
     /// The settings that can change while the server runs.
     public let access: Published<AccessSettings>
     /// The names that `Host` may have where it is checked, besides addresses and names without a dot.

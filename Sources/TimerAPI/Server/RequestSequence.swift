@@ -43,8 +43,10 @@ struct BusyCommits {
     /// The instant at which the next commit is due, on the monotonic clock in nanoseconds; nil while the loop is idle.
     private var dueAt: Int64?
 
-    /// The nanoseconds from one commit to the next: most batches are carried out in less, and need a single append.
-    static let interval: Int64 = 20_000_000
+    /// The nanoseconds from one commit to the next.
+    private let interval: Int64
+
+    init(interval: Int64) { self.interval = interval }
 
     /// Notes the end of a round of the loop.
     ///
@@ -59,7 +61,7 @@ struct BusyCommits {
         }
         let now = now()
         guard let due = dueAt, now < due else {
-            defer { dueAt = now + Self.interval }
+            defer { dueAt = now + interval }
             return dueAt != nil
         }
         return false

@@ -49,7 +49,7 @@ package final class TimerHandler: LoopHandler {
     private var nextSerial: UInt64 = 1
     private(set) var isDraining = false
     private var sequence = RequestSequence()
-    private var busyCommits = BusyCommits()
+    private var busyCommits: BusyCommits
 
     init(_ context: APIContext, _ loop: Loop) {
         self.context = context
@@ -61,6 +61,7 @@ package final class TimerHandler: LoopHandler {
             siphash: context.service.siphash, zones: context.service.zones,
             signsByDefault: { [service = context.service] in service.signsByDefault }, makeID: ids.next)
         executor = Executor(service: context.service)
+        busyCommits = BusyCommits(interval: context.configuration.commitInterval)
         gatekeeper = Gatekeeper(context)
         metrics = HTTPMetrics()
         heart = Heartbeat(name: "io \(loop.index)")
